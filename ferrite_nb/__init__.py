@@ -1,0 +1,1 @@
+"""Turn raw outcomes of AI-security evaluations into honest numbers."""

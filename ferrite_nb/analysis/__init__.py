@@ -1,0 +1,1 @@
+"""Verbs: each joins counts with statistics into one tidy table."""

@@ -1,0 +1,1 @@
+"""Readers: one file per results format, each a function path -> Outcomes."""

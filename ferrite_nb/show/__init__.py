@@ -1,0 +1,1 @@
+"""Showing: text, tables, figures. Nothing here computes a statistic."""
