@@ -1,1 +1,3 @@
-"""Readers: one file per results format, each a function path -> Outcomes."""
+"""Readers: one file per results format, each a function path -> Outcomes. `read` recognises the format."""
+
+from __future__ import annotations

@@ -1,0 +1,131 @@
+"""The column contract: names, kinds, spellings of true, false and missing, and how a caller declares a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+KEYS = ("case_id", "mode", "repeat")
+EVENTS = (
+    "attack_success", "attempted", "blocked", "deviation_caught", "finding_caught", "gated",
+    "task_success", "final_answer",
+)  # fmt: skip
+FACTS = (
+    "delivered", "measurable", "is_deviation", "has_expected_finding", "within_fingerprint", "prediction_degraded",
+    "prediction_empty", "prediction_covers", "prediction_over_admits",
+)  # fmt: skip
+FLAGS = EVENTS + FACTS
+AMOUNTS = ("segments", "segments_excised", "predicted", "predicted_ideal", "ideal", "rows")
+NUMBERS = ("latency_ms", "tokens")
+TEXTS = ("trace", "tier", "scope", "suite", "category", "carrier", "attack", "model", "suite_version", "source")
+CANONICAL = (*KEYS, "kind", *FLAGS, *AMOUNTS, *NUMBERS, *TEXTS, "error")
+
+TRUE = frozenset({"true", "yes", "y", "1", "1.0"})
+FALSE = frozenset({"false", "no", "n", "0", "0.0"})
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>"})
+ERRORS = frozenset({"error", "timeout"})
+# In `attack_success` only: elsewhere these words can mean the opposite.
+ATTACK_TRUE = frozenset({"success", "succeeded", "executed"})
+ATTACK_FALSE = frozenset({"fail", "failed", "failure", "blocked", "refused", "contained", "stripped"})
+
+
+class OutcomesError(ValueError):
+    """Bad data: the message says what is wrong, where, what is allowed and what to do."""
+
+
+@dataclass(frozen=True)
+class Const:
+    """One value for all rows; made by `const`."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column with the file's own words; made by `words`."""
+
+    column: str
+    meaning: Mapping[str, Any] = field(default_factory=dict)
+
+
+def const(value: Any) -> Const:
+    """Declare one value for all rows.
+
+    >>> import pandas as pd, ferrite_nb as fnb
+    >>> frame = pd.DataFrame({"id": ["a", "b"], "hit": ["yes", "no"]})
+    >>> runs = fnb.outcomes(frame, case_id="id", mode=fnb.const("On"), attack_success="hit")
+    >>> sorted(set(runs.frame["mode"]))
+    ['On']
+    """
+    return Const(value)
+
+
+def words(column: str, /, **meaning: Sequence[Any]) -> Words:
+    """Declare the words that a file uses in a column: `words("verdict", true=["jailbroken"], false=["safe"])`.
+
+    Parameters
+    ----------
+    column: the column in the file.
+    meaning: for a flag `true=[...]` and `false=[...]`; for `kind` `attack=[...]` and `benign=[...]`; for any other
+        text column the new words, each with the list of old ones. Words are compared without regard to case and
+        outer space. In `kind`, rows with other words are left out with a note; elsewhere other words raise.
+
+    >>> import ferrite_nb as fnb
+    >>> fnb.words("case_kind", attack=["attack"], benign=["benign_user_task"]).column
+    'case_kind'
+    """
+    if not meaning:
+        raise ValueError(f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']")
+    table: dict[str, Any] = {}
+    for name, spellings in meaning.items():
+        if isinstance(spellings, str) or not isinstance(spellings, Sequence):
+            raise TypeError(f"words({column!r}, {name}=...) takes a list of words, got {spellings!r}")
+        for spelling in spellings:
+            if spelled(spelling) in table:
+                raise ValueError(f"words({column!r}): {spelling!r} is given two meanings")
+            table[spelled(spelling)] = {"true": True, "false": False}.get(name, name)
+    return Words(column, table)
+
+
+Declaration = str | Sequence[str] | Const | Words
+
+
+def spelled(value: Any) -> str:
+    """A value as a spelling is compared: lower case, no outer space; a missing value is empty."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bytes):
+        return repr(value)
+    return str(value).strip().lower()
+
+
+def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) -> bool | str | None:
+    """What one spelling means in the flag `name`: True, False, None (missing), "error", or "?" for an unknown word."""
+    token = spelled(value)
+    if own and token in own:
+        meaning: bool | str = own[token]
+        return meaning if isinstance(meaning, bool) else "?"
+    if token in MISSING:
+        return None
+    if token in ERRORS:
+        return "error"
+    if own:
+        return "?"
+    attack = name == "attack_success"
+    if token in TRUE or (attack and token in ATTACK_TRUE):
+        return True
+    if token in FALSE or (attack and token in ATTACK_FALSE):
+        return False
+    return "?"
+
+
+def allowed(name: str, own: Mapping[str, Any] | None = None) -> str:
+    """The spellings that a flag takes, in words, for an error message."""
+    if own:
+        return "the declared words are " + ", ".join(f"{word} ({str(means).lower()})" for word, means in own.items())
+    yes, no = sorted(TRUE), sorted(FALSE)
+    if name == "attack_success":
+        yes, no = yes + sorted(ATTACK_TRUE), no + sorted(ATTACK_FALSE)
+    return f"true is {' '.join(yes)}; false is {' '.join(no)}; missing is empty, n/a, nan, null, none"

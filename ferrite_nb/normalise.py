@@ -1,0 +1,291 @@
+"""Bring a declared frame of any engine to the canonical columns, or say which value in which place is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+
+from .columns import (
+    AMOUNTS,
+    CANONICAL,
+    EVENTS,
+    FALSE,
+    FLAGS,
+    KEYS,
+    MISSING,
+    NUMBERS,
+    Const,
+    Declaration,
+    OutcomesError,
+    Words,
+    allowed,
+    flag_meaning,
+    spelled,
+)
+
+Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+MOST_WORDS = 2_000
+NEVER = "\x00 no such word"
+NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
+
+
+def pandas_of(frame: Frame) -> pd.DataFrame:
+    """A small result as pandas: engines are asked for pandas by name, eager frames are converted."""
+    if isinstance(frame, nw.LazyFrame):
+        return frame.collect("pandas").to_native()
+    return frame.to_pandas()
+
+
+def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, what: str = "") -> None:
+    """Raise OutcomesError that names file, row, column and value of the first bad rows."""
+    if isinstance(frame, nw.LazyFrame):
+        found = pandas_of(frame.filter(bad).select(column).head(1))
+        if found.empty:
+            return
+        row = "a row"
+    else:
+        index = "row of the file"
+        while index in frame.columns:
+            index += "_"
+        rows = frame.with_row_index(index).filter(bad)
+        found = pandas_of(rows.head(1))
+        if found.empty:
+            return
+        more = len(rows) - 1
+        place = found["source"].iloc[0] if "source" in found and pd.notna(found["source"].iloc[0]) else None
+        row = str(place) if place else f"row {int(found[index].iloc[0]) + 1} (the header not counted)"
+        row += f" and {more} more" if more else ""
+    value = found[column].iloc[0]
+    shown = "nothing" if pd.isna(value) else repr(str(value)[:80])
+    hint = rate_hint(value, found.get("n"))
+    label = column if column == name else f"{column} (declared as {name})"
+    raise OutcomesError(f"{what}{row}: column {label} has {shown}; {rule}{hint}")
+
+
+def rate_hint(value: Any, n: pd.Series | None) -> str:
+    """What to say when an outcome looks like a rate: the counts it may stand for."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return ""
+    if not 0 <= number <= 100 or number in (0, 1):
+        return ""
+    text = ". This looks like a rate; a rate cannot be checked, so give whole counts in columns k and n"
+    if n is not None and pd.notna(total := pd.to_numeric(n.iloc[0], errors="coerce")):
+        ways = [("percent", number / 100)] + ([("a fraction", number)] if number < 1 else [])
+        text += f" ({', or '.join(f'{share * total:.6g} of {total:.6g} if it is {word}' for word, share in ways)})"
+    return text
+
+
+class Normaliser:
+    """One pass over a frame: declarations in, canonical frame and notes out. Used by `outcomes` only."""
+
+    def __init__(self, frame: Frame, what: str) -> None:
+        self.frame = frame
+        self.what = f"{what}, " if what else ""
+        self.notes: list[str] = []
+        self.resisted = False
+
+    def run(self, declared: Mapping[str, Declaration]) -> Frame:
+        """Apply the declarations, then read every canonical column by its kind."""
+        own = self.declare(declared)
+        have = set(self.columns())
+        for name in ("case_id", "mode"):
+            if name not in have and not (name == "case_id" and "rows" in have):
+                raise OutcomesError(
+                    f"{self.what}no column {name}; the columns are {some(self.columns())}. Declare it: "
+                    f'{name}="<column>"' + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
+                )
+        if "kind" not in have:
+            self.frame = self.frame.with_columns(nw.lit("attack").alias("kind"))
+            self.notes.append("no column kind: every row is taken as an attack")
+        self.texts(own)
+        self.kind(own.get("kind"))
+        self.flags(own)
+        self.numbers()
+        self.keys()
+        return self.frame
+
+    def columns(self) -> list[str]:
+        """Column names without touching the rows."""
+        return self.frame.collect_schema().names()
+
+    def declare(self, declared: Mapping[str, Declaration]) -> dict[str, Words]:
+        """Make the declared columns; returns the caller's own words by column."""
+        have, made, own = set(self.columns()), {}, {}
+        for name, what in declared.items():
+            if isinstance(what, Const):
+                made[name] = nw.lit(what.value)
+                continue
+            parts = [what.column] if isinstance(what, Words) else [what] if isinstance(what, str) else list(what)
+            for part in parts:
+                if part not in have:
+                    raise OutcomesError(
+                        f"{self.what}there is no column {part!r} to take {name} from; "
+                        f"the columns are {some(self.columns())}"
+                    )
+            if isinstance(what, Words):
+                own[name] = what
+            texts = [nw.col(part).cast(nw.String) for part in parts]
+            made[name] = nw.col(parts[0]) if len(parts) == 1 else nw.concat_str(texts, separator="/")
+        if "attack_resisted" in declared or ("attack_resisted" in have and "attack_success" not in have):
+            if "attack_success" in declared:
+                raise OutcomesError(f"{self.what}declare attack_success or attack_resisted, not both")
+            made["attack_success"] = made.pop("attack_resisted", nw.col("attack_resisted"))
+            self.resisted = True
+            if "attack_resisted" in own:
+                own["attack_success"] = own.pop("attack_resisted")
+        hidden = sorted(
+            name for name in set(made) & have
+            if name in declared and name not in (declared[name], getattr(declared[name], "column", None))
+        )
+        if hidden:
+            self.notes.append(f"the file's own columns {', '.join(hidden)} are replaced by the declared ones")
+        if made:
+            self.frame = self.frame.with_columns(*(expr.alias(name) for name, expr in made.items()))
+        return own
+
+    def texts(self, own: Mapping[str, Words]) -> None:
+        """Keys and known strata as text, exactly as written; declared words replace the file's."""
+        schema = self.frame.collect_schema()
+        plain = [
+            nw.col(name).cast(nw.String)
+            for name in schema.names()
+            if name in CANONICAL and name not in {*FLAGS, *AMOUNTS, *NUMBERS, "error"} and schema[name] != nw.String
+        ]
+        if plain:
+            self.frame = self.frame.with_columns(*plain)
+        for name, what in own.items():
+            if name in FLAGS or name == "kind":
+                continue
+            known = self.distinct(name)
+            unknown = [word for word in known if spelled(word) not in what.meaning]
+            if unknown:
+                raise_places(self.frame, nw.col(name).is_in(unknown), what.column, name,
+                             allowed(name, what.meaning), self.what)
+            self.frame = self.frame.with_columns(
+                chosen(nw.col(name), [(w, what.meaning[spelled(w)]) for w in known]).alias(name)
+            )
+
+    def distinct(self, name: str) -> list[str]:
+        """The distinct values of a column as text; a column with far too many is no flag."""
+        text = nw.col(name).cast(nw.String).alias(name)
+        values = pandas_of(self.frame.select(text).unique().head(MOST_WORDS + 1))[name].dropna().tolist()
+        return [str(value) for value in values]
+
+    def kind(self, own: Words | None) -> None:
+        """`kind` becomes attack or benign; with declared words, rows with other words are left out with a note."""
+        words = self.distinct("kind")
+        rule = "kind must be attack or benign; declare other words with fnb.words"
+        meaning = {word: (own.meaning if own else {"attack": "attack", "benign": "benign"}).get(spelled(word))
+                   for word in words}
+        wrong = {word: means for word, means in meaning.items() if means not in ("attack", "benign")}
+        if own and any(means is not None for means in wrong.values()):
+            raise ValueError(f"words for kind mean attack or benign, got {sorted(map(str, set(wrong.values())))}")
+        text = nw.col("kind").cast(nw.String)
+        if wrong and not own:
+            raise_places(self.frame, text.is_in(list(wrong)), "kind", "kind", rule, self.what)
+        if wrong:
+            left_out = pandas_of(self.frame.filter(text.is_in(list(wrong))).select(text.alias("kind"))
+                                 .group_by("kind").agg(nw.len().alias("rows")))
+            for word, rows in sorted(zip(left_out["kind"], left_out["rows"], strict=True)):
+                self.notes.append(f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign")
+            self.frame = self.frame.filter(~text.is_in(list(wrong)) | nw.col("kind").is_null())
+        if any(word != means for word, means in meaning.items()):
+            known = [(word, means) for word, means in meaning.items() if word not in wrong]
+            self.frame = self.frame.with_columns(chosen(text, known).alias("kind"))
+
+    def flags(self, own: Mapping[str, Words]) -> None:
+        """Flags become true, false or missing; an error, in its own column or as a word, beats every event."""
+        schema = self.frame.collect_schema()
+        have = [name for name in FLAGS if name in schema]
+        errors: list[nw.Expr] = []
+        made: list[nw.Expr] = []
+        for name in have:
+            if schema[name] == nw.Boolean and name not in own:
+                continue
+            meaning = own[name].meaning if name in own else None
+            known = {word: flag_meaning(name, word, meaning) for word in self.distinct(name)}
+            text = nw.col(name).cast(nw.String)
+            unknown = [word for word, means in known.items() if means == "?"]
+            if unknown:
+                column = own[name].column if name in own else name
+                raise_places(self.frame, text.is_in(unknown), column, name,
+                             allowed(name, meaning) + "; declare other words with fnb.words", self.what)
+            failed = [word for word, means in known.items() if means == "error"]
+            if failed:
+                errors.append(nw.when(text.is_in(failed)).then(text))
+            made.append(chosen(text, [(w, m) for w, m in known.items() if isinstance(m, bool)]).alias(name))
+        if "error" in schema:
+            text = nw.col("error").cast(nw.String)
+            if schema["error"] == nw.Boolean:
+                errors.insert(0, nw.when(nw.col("error")).then(nw.lit("error")))
+            else:
+                blank = text.str.strip_chars().str.to_lowercase().is_in(sorted(MISSING | FALSE))
+                errors.insert(0, nw.when(~blank).then(text))
+        if made or errors:
+            self.frame = self.frame.with_columns(*made, *([nw.coalesce(*errors).alias("error")] if errors else []))
+        if self.resisted:
+            self.frame = self.frame.with_columns(~nw.col("attack_success"))
+        if errors:
+            fine = nw.col("error").is_null()
+            lost = [name for name in (*EVENTS, *NUMBERS) if name in schema]
+            self.frame = self.frame.with_columns(*(nw.when(fine).then(nw.col(name)).alias(name) for name in lost))
+
+    def numbers(self) -> None:
+        """Numbers and amounts from text where needed; amounts are whole numbers, never below 0."""
+        schema = self.frame.collect_schema()
+        for name in (*NUMBERS, *AMOUNTS):
+            if name not in schema:
+                continue
+            if not schema[name].is_numeric():
+                text = nw.col(name).cast(nw.String).str.strip_chars()
+                text = nw.when(~text.str.to_lowercase().is_in(sorted(MISSING))).then(text)
+                bad = ~text.str.contains(NUMBER) & ~text.is_null()
+                raise_places(self.frame, bad, name, name, "it must be a number", self.what)
+                self.frame = self.frame.with_columns(text.cast(nw.Float64).alias(name))
+            if name in AMOUNTS:
+                number = nw.col(name).cast(nw.Float64)
+                bad = (number < 0) | (number != number.floor())
+                raise_places(self.frame, bad, name, name, "it must be a whole number >= 0", self.what)
+
+    def keys(self) -> None:
+        """A key may be any text, but it must be there."""
+        have = self.columns()
+        missing = [name for name in (*KEYS, "kind") if name in have]
+        counts = pandas_of(self.frame.select(*(nw.col(name).is_null().sum().alias(name) for name in missing)))
+        for name in missing:
+            if int(counts[name].iloc[0] or 0):
+                rule = f"a key must not be missing in any row ({int(counts[name].iloc[0])} rows)"
+                raise_places(self.frame, nw.col(name).is_null(), name, name, rule, self.what)
+
+
+def chosen(text: nw.Expr, meaning: Sequence[tuple[str, Any]]) -> nw.Expr:
+    """Replace words by their meanings; words without one become missing."""
+    by_value: dict[Any, list[str]] = {}
+    for word, means in meaning:
+        by_value.setdefault(means, []).append(word)
+    # The innermost `when` has no `otherwise`: a typed missing literal would become False on pandas.
+    made: nw.Expr | None = None
+    for value, spellings in (by_value or {True: [NEVER]}).items():
+        then = nw.when(text.is_in(spellings)).then(nw.lit(value))
+        made = then if made is None else then.otherwise(made)
+    return made if made is not None else text
+
+
+def some(names: Iterable[str], most: int = 30) -> str:
+    """The first names of a list, for a message."""
+    names = [str(name)[:60] for name in names]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def tidy_pandas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Pandas types that keep three values apart: nullable booleans for flags, text for text."""
+    types: dict[str, str] = {name: "boolean" for name in FLAGS if name in frame}
+    types |= {name: "str" for name in CANONICAL if name in frame and name not in {*FLAGS, *AMOUNTS, *NUMBERS}}
+    types |= {name: "Int64" for name in AMOUNTS if name in frame}
+    types |= {name: "float64" for name in NUMBERS if name in frame}
+    return frame.astype(types)
