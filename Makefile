@@ -1,0 +1,85 @@
+# Each command builds .venv from constraints.txt on first use. `make` alone lists them.
+PYTHON  ?= python3
+RESULTS ?=
+PYTEST  ?= -n 2 --dist loadgroup
+BIN     := .venv/bin
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+MINIMUM := import sys; sys.exit(sys.version_info < (3, 11) and "ferrite_nb needs Python 3.11 or newer; say which one with: make lab PYTHON=python3.11")
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test lint fast report book figures class-page bench floors constraints coverage wheel clean
+.DELETE_ON_ERROR:
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+lab: .venv/.lab  ## open JupyterLab at the start notebook (RESULTS=path to use your own file)
+	@$(BIN)/ferrite-nb lab $(if $(RESULTS),"$(RESULTS)")
+
+test: lint  ## check style, types, walls and notebooks, then run all tests
+	@$(BIN)/python -m pytest -q $(PYTEST)
+
+lint: .venv/.test  ## check style, types, import walls and that no notebook stores outputs
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache > .venv/walls.txt || { cat .venv/walls.txt; exit 1; }
+	@$(BIN)/nbstripout --verify --keep-id --extra-keys metadata.language_info.version notebooks/*.ipynb
+	@echo "style, types, import walls and notebooks: fine"
+
+fast: .venv/.test  ## run the tests without notebooks, browser and Spark
+	@$(BIN)/python -m pytest -q $(PYTEST) -m "not browser and not spark" --ignore tests/notebooks
+
+report: .venv/.lab  ## write a report (RESULTS=path; without it the bundled run B) into report/
+	@$(BIN)/ferrite-nb report "$(or $(RESULTS),data/ferrite_run_b.csv)" -o report
+
+book: .venv/.docs  ## build the documentation site into site/, notebooks executed, no network
+	@$(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html"
+
+figures: .venv/.lab  ## draw every figure of the package from the bundled data into figures/
+	@$(BIN)/python -m ferrite_nb.show.figures figures
+
+class-page: .venv/.lab  ## write the class page, one HTML file that needs no installation
+	@$(BIN)/ferrite-nb class-page -o class_page.html
+
+bench: .venv/.bench  ## measure this project side by side with its peers
+	@$(BIN)/python -m tests.benchmarks
+
+floors: pyproject.toml  ## run the tests on the oldest versions that pyproject.toml allows
+	@test -x .floors/bin/python || $(PYTHON) -m venv .floors
+	@.floors/bin/python -m pip install --quiet uv
+	@VIRTUAL_ENV=.floors .floors/bin/uv pip install --quiet --resolution lowest-direct -e ".[test]"
+	@.floors/bin/python -m pytest -q $(PYTEST)
+
+constraints: .venv/.test  ## renew constraints.txt after a change of the dependencies
+	@rm -f uv.lock
+	@$(BIN)/uv export --quiet --no-hashes --no-emit-project --no-header --no-annotate \
+	  --extra test --extra spark --extra inspect --extra docs --output-file constraints.txt > /dev/null
+	@! grep -n '://' constraints.txt
+
+coverage: .venv/.test  ## run the tests and print branch coverage
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m pytest -q $(PYTEST) --cov --cov-report=term
+
+wheel: .venv/.test  ## build the wheel and the source archive into dist/
+	@$(BIN)/uv build --quiet
+
+clean:  ## remove what the commands above made, .venv included
+	rm -rf .venv .floors .benches build dist site report figures class_page.html .coverage .coverage.*
+
+.venv/bin/python:
+	@$(PYTHON) -c '$(MINIMUM)'
+	@echo "building .venv (once; a minute or two)"
+	@$(PYTHON) -m venv .venv
+
+.venv/.lab: .venv/bin/python pyproject.toml constraints.txt
+	@$(PIP) -e . -c constraints.txt
+	@touch $@
+
+.venv/.test .venv/.docs: .venv/.%: .venv/bin/python pyproject.toml constraints.txt
+	@$(PIP) -e ".[$*]" -c constraints.txt
+	@touch $@
+
+.venv/.bench: .venv/.test
+	@$(PIP) -e ".[bench]" || echo "some peers could not be installed; the benchmark reports them as missing"
+	@touch $@
