@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
+
+LARGEST_COUNT = 2**53  # up to here every whole number is exact as a float
 
 
 def count(value: Any, name: str) -> int:
@@ -17,59 +21,89 @@ def count(value: Any, name: str) -> int:
     return int(array)
 
 
-def counts(value: Any, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+def counts(value: Any, name: str) -> NDArray[np.int64]:
     """Counts of any shape as int64; whole floats are taken as their integers."""
     array = np.asarray(value)
-    if array.size == 0 and array.dtype.kind == "f":
-        return array.astype(np.int64)
-    if array.dtype.kind in "OUSMmc":
-        try:
-            whole = _objects(array, name)
-        except OverflowError:
-            raise ValueError(f"{name} must be below 2**63") from None
-        return whole
-    if array.dtype.kind == "b":
-        raise ValueError(f"{name} must be whole numbers, got booleans; sum them first")
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} must be below 2**63, got {array.max()}")
+    if isinstance(value, list | tuple) and array.size:
+        # numpy turns [True, 2] into [1, 2] and [2**53 - 1, 0.5] into floats: look at the items themselves
+        array = np.asarray(value, dtype=object)
+        if set(map(type, array.flat)) == {int}:
+            array = _integers(array, name)
+    if array.size and array.dtype.kind not in "iuf":
+        if array.dtype.kind == "b":
+            raise ValueError(f"{name} must be whole numbers, got booleans; sum them first")
+        array = _objects(array, name)
     if array.dtype.kind == "f":
-        bad = array[~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) >= 2.0**63)]
+        bad = array[~np.isfinite(array) | (array != np.floor(array))]
         if bad.size:
             raise ValueError(f"{name} must be whole numbers >= 0, got {bad.flat[0]}")
-    array = array.astype(np.int64)
     if array.size and array.min() < 0:
         raise ValueError(f"{name} must be whole numbers >= 0, got {array.min()}")
-    return array
+    if array.size and array.max() > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most 2**53, got {array.max()}")
+    return array.astype(np.int64)
 
 
-def _objects(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Counts out of an array of Python objects (big integers, decimals of an engine); never out of text."""
-    out = np.empty(array.shape, dtype=np.int64)
+def _integers(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """An array of Python integers as int64."""
+    try:
+        return array.astype(np.int64)
+    except OverflowError:
+        raise ValueError(f"{name} must be whole numbers from 0 to 2**53, got one beyond 64 bits") from None
+
+
+def _objects(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Counts out of Python objects (mixed lists, decimals of an engine); never out of text or dates."""
+    out = np.empty(array.shape, dtype=object)
     for place, item in np.ndenumerate(array):
-        if item is None or isinstance(item, str | bytes):
+        if item is None or isinstance(item, str | bytes | np.datetime64 | np.timedelta64):
             raise TypeError(f"{name} must be whole numbers, got {item!r}")
         if isinstance(item, bool | np.bool_):
             raise ValueError(f"{name} must be whole numbers, got the boolean {item}")
         try:
-            number = int(item)
-            exact = number == item
-        except (TypeError, ValueError, OverflowError):
-            raise (TypeError if not isinstance(item, float) else ValueError)(
-                f"{name} must be whole numbers >= 0, got {item!r}"
-            ) from None
-        if not exact or number < 0:
+            out[place] = int(item)
+        except TypeError:
+            raise TypeError(f"{name} must be whole numbers, got {item!r}") from None
+        except (ValueError, OverflowError):
+            raise ValueError(f"{name} must be whole numbers >= 0, got {item!r}") from None
+        if out[place] != item:
             raise ValueError(f"{name} must be whole numbers >= 0, got {item!r}")
-        out[place] = number
-    return out
+    return _integers(out, name)
 
 
-def counts_of(k: Any, n: Any) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.int64]]]:
+def counts_of(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Broadcast k and n to one shape; k > n raises with the first pair that is wrong."""
     kk, nn = np.broadcast_arrays(counts(k, "k"), counts(n, "n"))
     wrong = kk > nn
     if wrong.any():
         raise ValueError(f"k must be at most n, got k = {kk[wrong].flat[0]} of n = {nn[wrong].flat[0]}")
     return kk, nn
+
+
+def series(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """k and n as two one-dimensional arrays of the same length, one entry per group."""
+    kk, nn = counts(k, "k"), counts(n, "n")
+    if kk.ndim != 1 or nn.ndim != 1 or kk.size != nn.size:
+        raise ValueError(
+            f"k and n must be lists of the same length, one entry per group, got shapes {kk.shape} and {nn.shape}"
+        )
+    return counts_of(kk, nn)
+
+
+def numbers(value: Any, name: str) -> NDArray[np.float64]:
+    """A one-dimensional array of finite numbers; text and None raise TypeError, NaN and infinity ValueError."""
+    array = np.asarray(value)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a list of numbers, got an array of shape {array.shape}")
+    if array.size and array.dtype.kind not in "biuf":
+        for item in array:
+            if item is None or isinstance(item, str | bytes | complex | np.datetime64 | np.timedelta64):
+                raise TypeError(f"{name} must be numbers, got {item!r}")
+    floats = array.astype(np.float64)
+    bad = floats[~np.isfinite(floats)]
+    if bad.size:
+        raise ValueError(f"{name} must be finite numbers, got {bad[0]}; leave missing values out")
+    return floats
 
 
 def fraction(value: Any, name: str, *, open_ends: bool = False) -> float:
@@ -95,19 +129,41 @@ def z_of(level: Any, z: Any = None) -> float:
     """The two-sided normal quantile of `level`, or `z` itself; both at once raise."""
     level = level_of(level)
     if z is None:
-        return float(ndtri(0.5 + level / 2))
+        # from the lower tail: 1 - (1 - level)/2 would lose digits when the level is close to 1
+        return -float(ndtri((1 - level) / 2))
     if level != 0.95:
         raise ValueError(f"give level or z, not both, got level = {level} and z = {z}")
-    if isinstance(z, str | bytes | bool):
+    if isinstance(z, str | bytes):
         raise TypeError(f"z must be a number above 0, got {z!r}")
-    if not math.isfinite(float(z)) or float(z) <= 0:
+    if isinstance(z, bool | np.bool_) or not math.isfinite(float(z)) or float(z) <= 0:
         raise ValueError(f"z must be a number above 0, got {z}")
     return float(z)
 
 
 def choice(value: Any, name: str, allowed: tuple[str, ...], why: dict[str, str] | None = None) -> str:
     """One of the allowed words; anything else raises and lists them (and says why a known one is refused)."""
-    if value in allowed:
-        return str(value)
+    if isinstance(value, str) and value in allowed:
+        return value
     reason = (why or {}).get(str(value), "")
     raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}{reason and '; ' + reason}")
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """A generator of its own for one call; the seed is a whole number, so that the same call gives the same bytes."""
+    if isinstance(seed, bool | np.bool_):
+        raise ValueError(f"seed must be a whole number >= 0, got the boolean {seed}")
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed must be a whole number >= 0, got {seed!r}") from None
+    if number < 0:
+        raise ValueError(f"seed must be a whole number >= 0, got {number}")
+    return np.random.default_rng(number)
+
+
+def draws_of(resamples: Any) -> int:
+    """The number of resamples: a whole number of at least 1."""
+    number = count(resamples, "resamples")
+    if number < 1:
+        raise ValueError(f"resamples must be at least 1, got {number}")
+    return number
