@@ -1,7 +1,7 @@
 """Statistics: numbers in, numbers out.
 
-No routine here sees a table of outcomes, prints, draws or rounds. Each is loaded when it is first asked for, so that
-importing this package costs no more than numpy.
+No routine here sees a table of outcomes, prints, draws or rounds. Each is loaded when it is first asked
+for, so that importing this package costs no more than numpy.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# `trend` is a routine and a module. Bound here, at once, the routine wins: bound later, it would be hidden by the
-# module as soon as somebody imports that.
+# `trend` is a routine and a module. Bound here, at once, the routine wins: bound later, it would be hidden
+# by the module as soon as somebody imports that.
 from .trend import cmh, cochrans_q, seed_spread, trend
 
 if TYPE_CHECKING:

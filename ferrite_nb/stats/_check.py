@@ -14,7 +14,7 @@ LARGEST_COUNT = 2**53  # up to here every whole number is exact as a float
 
 
 def count(value: Any, name: str) -> int:
-    """One count as a Python int; text and None raise TypeError, everything else that is no count ValueError."""
+    """One count as a Python int; text and None raise TypeError, any other non-count ValueError."""
     array = counts(value, name)
     if array.ndim:
         raise TypeError(f"{name} must be one whole number, got an array of shape {array.shape}")
@@ -85,13 +85,13 @@ def series(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     kk, nn = counts(k, "k"), counts(n, "n")
     if kk.ndim != 1 or nn.ndim != 1 or kk.size != nn.size:
         raise ValueError(
-            f"k and n must be lists of the same length, one entry per group, got shapes {kk.shape} and {nn.shape}"
+            f"k and n must be lists of one length, one entry per group, got shapes {kk.shape} and {nn.shape}"
         )
     return counts_of(kk, nn)
 
 
 def numbers(value: Any, name: str) -> NDArray[np.float64]:
-    """A one-dimensional array of finite numbers; text and None raise TypeError, NaN and infinity ValueError."""
+    """A list of finite numbers as floats; text and None raise TypeError, NaN and infinity ValueError."""
     array = np.asarray(value)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, got an array of shape {array.shape}")
@@ -149,7 +149,7 @@ def choice(value: Any, name: str, allowed: tuple[str, ...], why: dict[str, str] 
 
 
 def generator(seed: Any) -> np.random.Generator:
-    """A generator of its own for one call; the seed is a whole number, so that the same call gives the same bytes."""
+    """A generator for one call; the seed is a whole number, so that the same call gives the same bytes."""
     if isinstance(seed, bool | np.bool_):
         raise ValueError(f"seed must be a whole number >= 0, got the boolean {seed}")
     try:

@@ -1,8 +1,8 @@
 """Intervals of one proportion: k of n cases, and what the rate may be.
 
-Wilson is the default everywhere: it keeps its level on average, also for small n and rare events, and it never
-leaves [0, 1]. Clopper-Pearson is for rules that must never cover less than they say. The textbook (normal) interval
-is refused: at 0 of n it is [0, 0], which claims certainty out of a few cases.
+Wilson is the default everywhere: it keeps its level on average, also for small n and rare events, and it
+never leaves [0, 1]. Clopper-Pearson is for rules that must never cover less than they say. The textbook
+(normal) interval is refused: at 0 of n it is [0, 0], which claims certainty out of a few cases.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class MissingBounds:
     ceiling: float
 
 
-def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None) -> Interval:
+def interval(
+    k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None
+) -> Interval:
     """The two-sided confidence interval of a proportion.
 
     Parameters
@@ -64,8 +66,8 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     Returns
     -------
     Interval
-        `low` and `high`, proportions: floats for scalars, arrays for arrays. The low end at k = 0 is exactly 0.0 and
-        the high end at k = n exactly 1.0, for every method.
+        `low` and `high`, proportions: floats for scalars, arrays for arrays. For every method the low end
+        at k = 0 is exactly 0.0 and the high end at k = n exactly 1.0.
 
     Not computable when
         n = 0: both ends are NaN.
@@ -75,17 +77,18 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     TypeError
         A count is text or None.
     ValueError
-        A count is a fraction, negative, a boolean or missing, k > n, the level is not inside (0, 1), the method is
-        unknown, or `z` is given together with a level or with a method that has no z.
+        A count is a fraction, negative, a boolean or missing, k > n, the level is not inside (0, 1), the
+        method is unknown, or `z` is given together with a level or with a method that has no z.
 
     Notes
     -----
-    The jeffreys ends at k = 0 and k = n are set by the rule of Brown, Cai and DasGupta; the other end stays the plain
-    quantile. Its coverage falls to .88 at n = 100; wilson stays near its level on average.
+    The jeffreys ends at k = 0 and k = n are set by the rule of Brown, Cai and DasGupta; the other end stays
+    the plain quantile. Its coverage falls to .88 at n = 100; wilson stays near its level on average.
 
     Source
     ------
-    Wilson 1927; Clopper, Pearson 1934; Agresti, Coull 1998; Brown, Cai, DasGupta 2001. Tested against R and mpmath.
+    Wilson 1927; Clopper, Pearson 1934; Agresti, Coull 1998; Brown, Cai, DasGupta 2001. Tested against R and
+    mpmath.
 
     Example
     -------
@@ -102,7 +105,8 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     if z is not None and method not in ("wilson", "agresti-coull"):
         raise ValueError(f"z works with wilson and agresti-coull only, got method = {method!r}; give level")
     quantile = None if z is None else _check.z_of(level, z)
-    some = np.where(cases > 0, cases, 1).astype(np.float64)  # floats: n * n of large integers overflows in silence
+    # floats, because the square of a large integer n overflows in silence
+    some = np.where(cases > 0, cases, 1).astype(np.float64)
     low, high = _ends(events.astype(np.float64), some, method, level, quantile)
     low, high = _exact_ends(events, cases, low, high)
     if events.ndim == 0:
@@ -168,7 +172,8 @@ def exact_test(k: int, n: int, rate: float) -> ExactTest:
     Returns
     -------
     ExactTest
-        `two_sided` (the sum of all outcomes that are at most as likely as the observed one), `less`, `greater`.
+        `two_sided` (the sum of all outcomes that are at most as likely as the observed one), `less`,
+        `greater`.
 
     Not computable when
         n = 0: all NaN.
@@ -196,10 +201,11 @@ def exact_test(k: int, n: int, rate: float) -> ExactTest:
     if cases == 0:
         return ExactTest(float("nan"), float("nan"), float("nan"))
 
-    def p(alternative: str) -> float:
-        return float(binomtest(events, cases, rate, alternative=alternative).pvalue)
-
-    return ExactTest(p("two-sided"), p("less"), p("greater"))
+    return ExactTest(
+        two_sided=float(binomtest(events, cases, rate).pvalue),
+        less=float(binomtest(events, cases, rate, alternative="less").pvalue),
+        greater=float(binomtest(events, cases, rate, alternative="greater").pvalue),
+    )
 
 
 def missing_bounds(k: int, n: int, missing: int) -> MissingBounds:
@@ -245,7 +251,7 @@ def missing_bounds(k: int, n: int, missing: int) -> MissingBounds:
 
 
 def score_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """The Wilson formula for any real n > 0: also for an effective sample size and a Student quantile in place of z."""
+    """The Wilson formula for any real n > 0, so that an effective sample size and a Student quantile fit in."""
     shrink = 1 + z**2 / n
     centre = (rate + z**2 / (2 * n)) / shrink
     half_width = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / shrink
@@ -267,7 +273,8 @@ def _ends(k: Floats, n: Floats, method: str, level: float, z: float | None) -> t
         return score_limits(k / n, n, z) if method == "wilson" else _added_limits(k, n, z)
     if method == "jeffreys":
         # not from statsmodels: 0.14.6 takes the upper quantile at 1 - tail, which loses digits near level 1
-        return betaincinv(k + 0.5, n - k + 0.5, tail), betainccinv(k + 0.5, n - k + 0.5, tail)
+        a, b = k + 0.5, n - k + 0.5
+        return np.asarray(betaincinv(a, b, tail)), np.asarray(betainccinv(a, b, tail))
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(k, n, alpha=1 - level, method=_STATSMODELS[method])
@@ -284,7 +291,7 @@ def _exact_ends(
 
 
 def _inner_limit(k: int, n: int, side: str, method: str, level: float) -> float:
-    """A limit at a level of at most one half: no two-sided interval ends there, so take the tail formula itself."""
+    """A limit at a level of at most one half, where no two-sided interval ends: the tail formula itself."""
     if n == 0:
         return float("nan")
     if (side, k) in (("lower", 0), ("upper", n)):

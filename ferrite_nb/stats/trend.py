@@ -84,8 +84,8 @@ def cochrans_q(table: Any) -> CochransQ:
     TypeError
         An entry is text or None.
     ValueError
-        An entry is neither 0 nor 1, or there are fewer than two modes. statsmodels would count only the largest
-        of three values, in silence.
+        An entry is neither 0 nor 1, or there are fewer than two modes. statsmodels would count only the
+        largest of three values, in silence.
 
     Source
     ------
@@ -99,7 +99,7 @@ def cochrans_q(table: Any) -> CochransQ:
     """
     outcomes = _check.counts(table, "table")
     if outcomes.ndim != 2 or outcomes.shape[1] < 2:
-        raise ValueError(f"table must have one row per case and at least two modes, got shape {outcomes.shape}")
+        raise ValueError(f"table must have a row per case and two modes or more, got shape {outcomes.shape}")
     if (outcomes > 1).any():
         raise ValueError(f"table must hold only 0 and 1, got {outcomes.max()}")
     df = outcomes.shape[1] - 1
@@ -126,12 +126,14 @@ def cmh(tables: Any, *, correction: bool = False) -> StratifiedOdds:
     Returns
     -------
     StratifiedOdds
-        Mantel-Haenszel `odds_ratio` with the 95 % interval `low`, `high`; Cochran-Mantel-Haenszel `chi2` (1 degree of
-        freedom) and `p`; Breslow-Day `homogeneity_chi2` and `homogeneity_p`; `strata_used`, `strata_dropped`.
+        Mantel-Haenszel `odds_ratio` with the 95 % interval `low`, `high`; Cochran-Mantel-Haenszel `chi2` (1
+        degree of freedom) and `p`; Breslow-Day `homogeneity_chi2` and `homogeneity_p`; `strata_used`,
+        `strata_dropped`.
 
     Not computable when
         No stratum has information (at least two cases, both modes, events and no events): all NaN.
-        The odds ratio is 0 or infinite: interval and homogeneity are NaN. One stratum is left: homogeneity is NaN.
+        The odds ratio is 0 or infinite: interval and homogeneity are NaN. One stratum is left: homogeneity
+        is NaN.
 
     Raises
     ------
@@ -140,8 +142,9 @@ def cmh(tables: Any, *, correction: bool = False) -> StratifiedOdds:
 
     Notes
     -----
-    p values come from the survival function: one minus the distribution function is 0 from a chi-square of about 75.
-    The Breslow-Day statistic (no Tarone term) is our own: the quadratic in statsmodels is 0/0 at odds ratio 1.
+    p values come from the survival function: one minus the distribution function is 0 from a chi-square of
+    about 75. The Breslow-Day statistic (no Tarone term) is our own: the quadratic in statsmodels is 0/0 at
+    odds ratio 1.
 
     Source
     ------
@@ -275,12 +278,12 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
     Returns
     -------
     SeedSpread
-        `mean` and `sd` (with n - 1) of the rates, `binomial_sd` (what chance alone gives), `chi2` of homogeneity on
-        `df` degrees of freedom, `p`, `note`.
+        `mean` and `sd` (with n - 1) of the rates, `binomial_sd` (what chance alone gives), `chi2` of
+        homogeneity on `df` degrees of freedom, `p`, `note`.
 
     Not computable when
-        There is one seed or all outcomes are the same: chi2 and p are NaN. With one seed sd is NaN too, without any
-        seed everything is.
+        There is one seed or all outcomes are the same: chi2 and p are NaN. With one seed sd is NaN too,
+        without any seed everything is.
 
     Raises
     ------
@@ -289,9 +292,9 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
 
     Notes
     -----
-    Valid when each seed draws its own items. When every seed runs the same items, the counts of different seeds are
-    not independent: use `repeated_pairs` or `clustered_interval`. The spread over seeds is not the error bar of the
-    rate.
+    Valid when each seed draws its own items. When every seed runs the same items, the counts of different
+    seeds are not independent: use `repeated_pairs` or `clustered_interval`. The spread over seeds is not
+    the error bar of the rate.
 
     Source
     ------

@@ -1,8 +1,9 @@
 """Reference values from other programs, and the one comparison that all tests against them use.
 
-Each file in `reference/` is a list of cases: a routine of `ferrite_nb.stats`, its inputs, the expected fields, the
-tolerance, and the source of the numbers (R packages, mpmath, exact arithmetic, papers). NaN, Inf and -Inf are text in
-these files. The field "value" is the result itself or its field `value`; "error" is the exception to raise.
+Each file in `reference/` is a list of cases: a routine of `ferrite_nb.stats`, its inputs, the expected
+fields, the tolerance, and the source of the numbers (R packages, mpmath, exact arithmetic, papers). NaN,
+Inf and -Inf are text in these files. The field "value" is the result itself or its field `value`; "error"
+is the exception to raise.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def plain(value):
 
 def agrees(case):
     """Call the routine of a case and compare every expected field within the tolerance."""
-    routine, inputs, expected = getattr(stats, case["routine"]), plain(case["inputs"]), plain(case["expected"])
+    routine = getattr(stats, case["routine"])
+    inputs, expected = plain(case["inputs"]), plain(case["expected"])
     if "error" in expected:
         with pytest.raises(ERRORS[expected["error"]]):
             routine(**inputs)
