@@ -2,10 +2,10 @@
 
     import ferrite_nb as fnb
 
-    runs = fnb.read("eval_report.csv")      # what was read, what was left out and why, which metrics it supports
-    fnb.rates(runs)                         # every rate with k, n, both bounds, or the reason why there is none
-    fnb.compare(runs)                       # two modes on the same cases
-    fnb.limits(runs)                        # what this data set cannot say
+    runs = fnb.read("eval_report.csv")  # what was read, what was left out and why, which metrics it supports
+    fnb.rates(runs)                     # every rate with k, n, both bounds, or the reason why there is none
+    fnb.compare(runs)                   # two modes on the same cases
+    fnb.limits(runs)                    # what this data set cannot say
 
 Names are loaded when they are first used, so that the import costs little more than that of pandas.
 """

@@ -1,4 +1,4 @@
-"""Where the files that come with the package are: the data sets and the notebooks, in a checkout or in a wheel."""
+"""Where the bundled data sets and notebooks are: in a checkout or inside a wheel."""
 
 from __future__ import annotations
 
@@ -54,5 +54,6 @@ def data(name: str) -> Path:
     if name not in known:
         close = get_close_matches(str(name), known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"no bundled data set is called {name!r}; {hint}there are: {', '.join(known) or 'none'}")
+        listed = ", ".join(known) or "none"
+        raise ValueError(f"no bundled data set is called {name!r}; {hint}there are: {listed}")
     return folder("data") / name

@@ -1,4 +1,4 @@
-"""The command line: `ferrite-nb lab`, `report`, `check` and `gate`. It reads arguments and prints; others do the work."""
+"""The command line, `ferrite-nb lab`, `report`, `check`, `gate`: it reads arguments; others do the work."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _command(commands: Any, name: str, run: Any) -> argparse.ArgumentParser:
 
 
 def _lab(command: argparse.ArgumentParser) -> None:
-    command.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="a file or folder to start with")
+    command.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder")
     command.add_argument("--folder", type=Path, help="work on a copy of the notebooks in this folder")
     command.add_argument("--port", type=int, default=8888, help="the first port to try (default: 8888)")
     command.add_argument("--no-browser", action="store_true", help="only print the address")
@@ -80,23 +80,26 @@ def _results(command: argparse.ArgumentParser) -> None:
                          help="which column of the file is NAME (repeatable)")  # fmt: skip
     command.add_argument("--const", action="append", default=[], type=_pair, metavar="NAME=VALUE",
                          help="NAME has this value in every row (repeatable)")  # fmt: skip
-    command.add_argument("--words", action="append", default=[], metavar="'NAME=COLUMN; VALUE=WORD,…'",
+    command.add_argument("--words", action="append", default=[], type=_words,
+                         metavar="'NAME=COLUMN; VALUE=WORD,…'",
                          help="the words that COLUMN uses (repeatable)")  # fmt: skip
     command.add_argument("--name", action="append", default=[], type=_pair, metavar="MODE=FILE",
-                         help="read FILE as the results of MODE (repeatable, instead of RESULTS)")  # fmt: skip
+                         help="FILE holds the results of MODE (repeatable, instead of RESULTS)")  # fmt: skip
     command.add_argument("--keep", choices=["last", "first"], help="which of two rows with one key to keep")
-    command.add_argument("--pool-versions", action="store_true", help="accept a mix of suite versions, with a note")
+    command.add_argument("--pool-versions", action="store_true", help="accept a mix of suite versions")
 
 
 def _report(command: argparse.ArgumentParser) -> None:
     _results(command)
     command.add_argument("-o", "--output", type=Path, default=Path("report"), metavar="DIR",
                          help="folder of the report (default: report)")  # fmt: skip
-    command.add_argument("--by", type=_list, default=[], metavar="A,B", help="strata to break the rates down by")
+    command.add_argument("--by", type=_list, default=[], metavar="A,B", help="strata of the rates")
     command.add_argument("--cluster", type=_list, default=[], metavar="A[,B]",
                          help="the column whose cases are alike; two columns cross")  # fmt: skip
-    command.add_argument("--judge", type=Path, metavar="LABELS.csv", help="human labels to correct the judge with")
-    command.add_argument("--level", type=_level, default=0.95, help="confidence level (default: 0.95)")
+    command.add_argument(
+        "--judge", type=Path, metavar="LABELS.csv", help="human labels, to correct the judge"
+    )
+    command.add_argument("--level", type=_level, default=0.95, help="confidence (default: 0.95)")
 
 
 def _gate(command: argparse.ArgumentParser) -> None:
@@ -110,6 +113,12 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name.strip() and sign and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     return name.strip(), value
+
+
+def _words(text: str) -> tuple[str, str, dict[str, list[str]]]:
+    first, *rest = text.split(";")
+    name, column = _pair(first)
+    return name, column.strip(), {value: _list(listed) for value, listed in map(_pair, rest)}
 
 
 def _list(text: str) -> list[str]:
@@ -132,13 +141,12 @@ def declarations(args: argparse.Namespace) -> dict[str, Any]:
 
     declared: dict[str, Any] = {}
     for name, column in args.column:
-        before = declared.get(name)
-        declared[name] = column if before is None else [*([before] if isinstance(before, str) else before), column]
+        same = [other for again, other in args.column if again == name]
+        declared[name] = column if len(same) == 1 else same
     for name, value in args.const:
         declared[name] = const(value)
-    for text in args.words:
-        (name, column), *parts = (_pair(part) for part in text.split(";") if part.strip())
-        declared[name] = words(column, **{value: _list(listed) for value, listed in parts})
+    for name, column, spelled in args.words:
+        declared[name] = words(column, **spelled)
     return declared
 
 

@@ -16,10 +16,11 @@ COPY = "ferrite_notebooks"
 
 
 def notebooks(target: Path | None = None) -> tuple[Path, list[str]]:
-    """The folder of notebooks to work in, and the names of those that the user had changed and that were kept.
+    """The folder of notebooks to work in, and the names of those the user had changed, which were kept.
 
-    In a checkout it is the checkout's own folder, unless `target` is given. Elsewhere the notebooks are copied to
-    `target` (by default `ferrite_notebooks` in the current folder); a notebook that is there already stays as it is.
+    In a checkout it is the checkout's own folder, unless `target` is given. Elsewhere the notebooks are
+    copied to `target` (by default `ferrite_notebooks` in the current folder); a copy that is there already
+    stays as it is.
     """
     shipped = folder("notebooks")
     if target is None and shipped.parent == PACKAGE.parent:
@@ -59,11 +60,13 @@ def server_arguments(root: Path, notebook: Path, *, port: int, browser: bool) ->
     if not browser:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--allow-root")  # in a container the user often is root; elsewhere JupyterLab refuses it
+        arguments.append("--allow-root")  # as in a container
     return arguments
 
 
-def launch(results: Path | None, *, target: Path | None = None, port: int = 8888, browser: bool = True) -> None:
+def launch(
+    results: Path | None, *, target: Path | None = None, port: int = 8888, browser: bool = True
+) -> None:
     """Start JupyterLab and stay until it ends; the start notebook reads `results`, if given.
 
     Raises
@@ -77,9 +80,10 @@ def launch(results: Path | None, *, target: Path | None = None, port: int = 8888
         os.environ[RESULTS_VARIABLE] = str(results.resolve())
     where, kept = notebooks(target)
     if not (where / START).is_file():
-        raise ValueError(f"the start notebook {START} is not in {where}; install the package again, or name --folder")
+        raise ValueError(f"{START} is not in {where}; install the package again, or name another --folder")
     if kept:
-        print(f"kept as you left them, in {where}: {', '.join(kept)} (rename one to get the shipped one beside it)")
+        print(f"kept as you left them in {where}: {', '.join(kept)}")
+        print("(rename one to get the shipped one beside it)")
     from jupyterlab.labapp import LabApp
 
     print(f"starting JupyterLab with {where / START}; stop it with Ctrl-C", flush=True)
