@@ -19,7 +19,18 @@ FACTS = (
 FLAGS = EVENTS + FACTS
 AMOUNTS = ("segments", "segments_excised", "predicted", "predicted_ideal", "ideal", "rows")
 NUMBERS = ("latency_ms", "tokens")
-TEXTS = ("trace", "tier", "scope", "suite", "category", "carrier", "attack", "model", "suite_version", "source")
+TEXTS = (
+    "trace",
+    "tier",
+    "scope",
+    "suite",
+    "category",
+    "carrier",
+    "attack",
+    "model",
+    "suite_version",
+    "source",
+)
 CANONICAL = (*KEYS, "kind", *FLAGS, *AMOUNTS, *NUMBERS, *TEXTS, "error")
 
 TRUE = frozenset({"true", "yes", "y", "1", "1.0"})
@@ -77,7 +88,9 @@ def words(column: str, /, **meaning: Sequence[Any]) -> Words:
     'case_kind'
     """
     if not meaning:
-        raise ValueError(f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']")
+        raise ValueError(
+            f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']"
+        )
     table: dict[str, Any] = {}
     for name, spellings in meaning.items():
         if isinstance(spellings, str) or not isinstance(spellings, Sequence):
@@ -124,7 +137,9 @@ def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) ->
 def allowed(name: str, own: Mapping[str, Any] | None = None) -> str:
     """The spellings that a flag takes, in words, for an error message."""
     if own:
-        return "the declared words are " + ", ".join(f"{word} ({str(means).lower()})" for word, means in own.items())
+        return "the declared words are " + ", ".join(
+            f"{word} ({str(means).lower()})" for word, means in own.items()
+        )
     yes, no = sorted(TRUE), sorted(FALSE)
     if name == "attack_success":
         yes, no = yes + sorted(ATTACK_TRUE), no + sorted(ATTACK_FALSE)

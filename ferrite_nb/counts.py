@@ -74,8 +74,11 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     kind = [] if "kind" in strata else ["kind"]
     keys = [*strata, *kind, *flags, *version]
     weight = nw.col("rows").sum() if "rows" in have else nw.len()
-    table = runs.table.select(*labels(runs, [*strata, *kind, *version]), *(nw.col(name) for name in flags),
-                              *([nw.col("rows")] if "rows" in have else []))
+    table = runs.table.select(
+        *labels(runs, [*strata, *kind, *version]),
+        *(nw.col(name) for name in flags),
+        *([nw.col("rows")] if "rows" in have else []),
+    )
     cells = pandas_of(table.group_by(*keys).agg(weight.alias("rows")))
     cells = filled(cells, [*strata, *kind, *version])
     for name in flags:
@@ -87,7 +90,9 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
 def masks(cells: pd.DataFrame, metric: Metric) -> tuple[pd.Series, pd.Series, pd.Series]:
     """Over the cells: in the population, its event known, its event true."""
     yes = pd.Series(True, index=cells.index)
-    population = reduce(and_, (_equals(cells, column, value) for column, value in metric.population.items()), yes)
+    population = reduce(
+        and_, (_equals(cells, column, value) for column, value in metric.population.items()), yes
+    )
     if metric.only and "mode" in cells:
         population &= cells["mode"].map(mode_key).isin(metric.only)
     if metric.measured and metric.population.get("kind") == "attack" and "measurable" in cells:
@@ -108,7 +113,11 @@ def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.Data
     """
     population, known, event = masks(cells, metric)
     rows = cells["rows"]
-    parts = {"k": rows.where(event, 0), "n": rows.where(known, 0), "missing": rows.where(population & ~known, 0)}
+    parts = {
+        "k": rows.where(event, 0),
+        "n": rows.where(known, 0),
+        "missing": rows.where(population & ~known, 0),
+    }
     parts["not_attempted"] = (
         rows.where(known & _equals(cells, "attempted", False), 0) if "attempted" in cells else rows * 0
     )
@@ -148,9 +157,7 @@ def row_masks(metric: Metric, have: Sequence[str]) -> tuple[nw.Expr, nw.Expr, nw
     return population, known, event
 
 
-def vectors(
-    runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()
-) -> pd.DataFrame:
+def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()) -> pd.DataFrame:
     """One row per distinct vector of per-mode (k, n, missing) over the cases, with the number of cases.
 
     It serves all pairs of modes, repeats, bounds for missing outcomes and, with the cluster or strata in `keep`,
@@ -161,22 +168,28 @@ def vectors(
     if "case_id" not in have:
         raise OutcomesError("a table of counts has no case_id: modes can only be compared on the same cases")
     if metric.counted != "rows":
-        raise ValueError(f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or fnb.overhead")
+        raise ValueError(
+            f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or fnb.overhead"
+        )
     lacking = [column for column in metric.columns if column not in have]
     if lacking:
         raise ValueError(f"{metric.symbol} is not computable: {metric.gap} (no column {', '.join(lacking)})")
     keep = check_columns(runs, keep, "strata")
     population, known, event = row_masks(metric, have)
-    state = nw.when(~known).then(nw.lit(MOST_REPEATS**2)).otherwise(
-        nw.when(event).then(nw.lit(MOST_REPEATS + 1)).otherwise(nw.lit(MOST_REPEATS))
+    state = (
+        nw.when(~known)
+        .then(nw.lit(MOST_REPEATS**2))
+        .otherwise(nw.when(event).then(nw.lit(MOST_REPEATS + 1)).otherwise(nw.lit(MOST_REPEATS)))
     )
     rows = runs.table.filter(population & nw.col("mode").is_in(list(modes))).select(
         "case_id", "mode", *labels(runs, keep), state.cast(nw.Int64).alias("_state")
     )
     packed = [f"_mode{place}" for place in range(len(modes))]
     spread = rows.with_columns(
-        *(nw.when(nw.col("mode") == mode).then(nw.col("_state")).otherwise(nw.lit(0)).alias(name)
-          for mode, name in zip(modes, packed, strict=True))
+        *(
+            nw.when(nw.col("mode") == mode).then(nw.col("_state")).otherwise(nw.lit(0)).alias(name)
+            for mode, name in zip(modes, packed, strict=True)
+        )
     )
     per_case = spread.group_by("case_id", *keep).agg(*(nw.col(name).sum().alias(name) for name in packed))
     found = pandas_of(per_case.group_by(*keep, *packed).agg(nw.len().alias("cases")))
@@ -227,10 +240,15 @@ def amount_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.D
     """Sums of a metric whose numerator and denominator are amounts in each row (text segments)."""
     population, _, _ = row_masks(metric, runs.columns)
     first, second = (nw.col(name).cast(nw.Float64) for name in metric.amounts)
-    return _summed(runs.table.filter(population).select(
-        *labels(runs, strata), first.alias(metric.amounts[0]), second.alias(metric.amounts[1])
-    ), nw.col(metric.amounts[0]), nw.col(metric.amounts[1]),
-        ~(nw.col(metric.amounts[0]).is_null() | nw.col(metric.amounts[1]).is_null()), strata)
+    return _summed(
+        runs.table.filter(population).select(
+            *labels(runs, strata), first.alias(metric.amounts[0]), second.alias(metric.amounts[1])
+        ),
+        nw.col(metric.amounts[0]),
+        nw.col(metric.amounts[1]),
+        ~(nw.col(metric.amounts[0]).is_null() | nw.col(metric.amounts[1]).is_null()),
+        strata,
+    )
 
 
 def trace_counts(runs: Outcomes, metric: Metric, strata: Sequence[str], baseline: str) -> pd.DataFrame:
@@ -260,7 +278,9 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
         found[name] = found[name].fillna(0).astype("int64")
     if (found["k"] > found["n"]).any():
         row = found[found["k"] > found["n"]].iloc[0]
-        raise OutcomesError(f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}")
+        raise OutcomesError(
+            f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}"
+        )
     return filled(found, strata)
 
 
@@ -285,7 +305,9 @@ def repeated(runs: Outcomes) -> bool:
     """Whether some case has several repeats in a mode."""
     if "repeat" not in runs.columns or "case_id" not in runs.columns:
         return False
-    ends = pandas_of(runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high")))
+    ends = pandas_of(
+        runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high"))
+    )
     return bool(ends["low"].iloc[0] != ends["high"].iloc[0])
 
 
@@ -296,7 +318,9 @@ def differences(runs: Outcomes, column: str, baseline: str, mode: str) -> tuple[
         nw.when(nw.col("mode") == mode).then(nw.col(column).cast(nw.Float64)).alias("_with"),
         nw.when(nw.col("mode") == baseline).then(nw.col(column).cast(nw.Float64)).alias("_without"),
     )
-    means = rows.group_by("case_id").agg(nw.col("_with").mean().alias("_with"), nw.col("_without").mean().alias("_without"))
+    means = rows.group_by("case_id").agg(
+        nw.col("_with").mean().alias("_with"), nw.col("_without").mean().alias("_without")
+    )
     found = pandas_of(means.select("_with", "_without"))
     both = found["_with"].notna() & found["_without"].notna()
     one = found["_with"].notna() ^ found["_without"].notna()

@@ -25,8 +25,9 @@ class Metric:
     `event` and `population` map column names to the value they must have; a row is *known* when every column of
     `event` is known. `counted` says what one unit is: rows, distinct cases, amounts (one column summed over another),
     traces compared with the baseline mode, or differences between two modes (no proportion: see `fnb.overhead`).
-    `inactive` names modes in which the event cannot occur, each with the reason to print. `gap` is the reason to
-    print when the data lack what the metric needs.
+    `inactive` names modes in which the event cannot occur, each with the reason to print where nothing is known;
+    `elsewhere` modes whose records mean another metric. `gap` is the reason to print when the data lack what the
+    metric needs.
     """
 
     symbol: str
@@ -40,6 +41,7 @@ class Metric:
     counted: Counted = "rows"
     amounts: tuple[str, str] | tuple[()] = ()
     inactive: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     live: bool | None = None
     measured: bool = True
@@ -121,7 +123,7 @@ _DECLARED = (
            {"prediction_over_admits": True}, {}, "lower", "security", NO_PREDICTION, counted="cases", measured=False),
     Metric("FGR", "false gate rate", "share of normal tasks that were stopped or questioned (consent burden)",
            {"gated": True}, BENIGN, "lower", "cost", "the record does not say which benign cases were gated",
-           inactive={"sanitizeronly": "only the sanitizer runs in this mode; see FSR-proxy"}, live=False),
+           elsewhere={"sanitizeronly": "only the sanitizer runs in this mode, so this is the FSR-proxy"}, live=False),
     Metric("FSR", "false strip rate", "share of normal text cut out by mistake", {}, BENIGN, "lower", "cost",
            "no segment counts in the record", counted="amounts", amounts=("segments_excised", "segments")),
     Metric("FSR-proxy", "case-level stand-in for FSR", "share of normal tasks in which the sanitizer fired at all",

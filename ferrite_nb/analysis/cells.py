@@ -1,0 +1,247 @@
+"""Cells: for each metric and stratum the counts, and the reason where there is nothing to count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..columns import OutcomesError
+from ..counts import (
+    NO_VALUE,
+    amount_counts,
+    case_counts,
+    check_columns,
+    cube,
+    find_mode,
+    modes_of,
+    name_of,
+    tally,
+    trace_counts,
+    versions,
+)
+from ..metrics import METRICS, Metric, metric, mode_key, ordered_modes, ordered_strata, supported
+from ..outcomes import UNCHECKED, Outcomes
+
+FEW = 5  # fewer cases, or fewer independent clusters, are not read as a rate
+
+
+def listed(names: str | Iterable[str] | None) -> list[str]:
+    """One name or many, as a list."""
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Metric]:
+    """The metrics asked for, or all proportions that the data support."""
+    if names is None:
+        return [one for one in supported(runs.columns) if one.counted != "differences"]
+    found = [metric(name) for name in listed(names)]
+    for one in found:
+        if one.counted == "differences":
+            raise ValueError(
+                f"{one.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)"
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Counted:
+    """All that was counted for one call: the cube, the strata kept apart, the clusters, and the modes in order."""
+
+    runs: Outcomes
+    cells: pd.DataFrame
+    strata: list[str]
+    cluster: list[str]
+    modes: list[str]
+    baseline: str
+
+    @property
+    def by_mode(self) -> bool:
+        """Whether the mode is one of the strata (it always is for rates)."""
+        return "mode" in self.strata
+
+
+def count(
+    runs: Outcomes, wanted: Sequence[Metric], by: Sequence[str], cluster: Sequence[str], baseline: str
+) -> Counted:
+    """Count once what the wanted metrics need, per stratum, mode and cluster."""
+    check_columns(runs, by, "by")
+    check_columns(runs, cluster, "cluster")
+    strata = [*by] if "mode" in by else [*by, "mode"]
+    flags = {column for one in wanted for column in one.columns} | {"attempted"}
+    cells = cube(runs, list(dict.fromkeys([*strata, *cluster])), sorted(flags))
+    return Counted(runs, cells, strata, list(cluster), modes_of(runs), baseline)
+
+
+def strata_of(counted: Counted, one: Metric) -> list[str]:
+    """The strata of a metric: a fact of the suite has no mode."""
+    return [name for name in counted.strata if name != "mode"] if one.counted == "cases" else counted.strata
+
+
+def grid(counted: Counted, one: Metric) -> pd.DataFrame:
+    """Every stratum that occurs, under every mode, in the order in which tables show them."""
+    strata = strata_of(counted, one)
+    others = [name for name in strata if name != "mode"]
+    frame = counted.cells[others].drop_duplicates() if others else pd.DataFrame(index=[0])
+    if "mode" in strata:
+        modes = [mode for mode in counted.modes if not one.only or mode_key(mode) in one.only]
+        frame = frame.merge(pd.DataFrame({"mode": modes}), how="cross")
+    return in_order(frame.reset_index(drop=True), strata, counted.modes)
+
+
+def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -> pd.DataFrame:
+    """Rows in the documented order of modes and scopes, other strata in text order."""
+    if not strata:
+        return frame
+    ranks = pd.DataFrame(index=frame.index)
+    for name in strata:
+        values = frame[name].unique()
+        order = ordered_modes(values, modes) if name == "mode" else ordered_strata(name, values)
+        ranks[name] = frame[name].map({value: place for place, value in enumerate(order)})
+    return frame.loc[ranks.sort_values(list(strata), kind="stable").index].reset_index(drop=True)
+
+
+def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
+    """k, n, missing and the material of notes, one row per cell of `grid` and (where wanted) per cluster below it."""
+    strata = list(dict.fromkeys([*strata_of(counted, one), *counted.cluster]))
+    have = counted.runs.columns
+    if any(column not in have for column in one.columns):
+        return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
+    if one.counted == "cases":
+        return case_counts(counted.runs, one, strata)
+    if one.counted == "amounts":
+        return amount_counts(counted.runs, one, list(dict.fromkeys([*strata, *segment_cluster(counted)])))
+    if one.counted == "traces":
+        try:
+            baseline = find_mode(counted.modes, counted.baseline, "baseline")
+        except ValueError:
+            return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
+        return trace_counts(counted.runs, one, strata, baseline)
+    return tally(counted.cells, one, strata)
+
+
+def segment_cluster(counted: Counted) -> list[str]:
+    """Segments of one case are not independent draws: the case is their cluster unless another is named."""
+    return counted.cluster or (["case_id"] if "case_id" in counted.runs.columns else [])
+
+
+def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The cells of a metric with their reasons in `note`, and the counts below them (one row per cluster)."""
+    strata = strata_of(counted, one)
+    below = counts_of(counted, one)
+    frame = grid(counted, one)
+    numbers = [name for name in ("k", "n", "missing", "not_attempted", "unmeasurable") if name in below]
+    if strata:
+        frame = frame.merge(
+            below.groupby(strata, sort=False)[numbers].sum().reset_index(), on=strata, how="left"
+        )
+    else:
+        frame = below[numbers].sum().to_frame().T.reset_index(drop=True)
+    for name in ("k", "n", "missing", "not_attempted", "unmeasurable"):
+        frame[name] = frame[name].fillna(0).astype("int64") if name in frame else 0
+    modes = frame["mode"] if "mode" in frame else pd.Series("", index=frame.index)
+    told = versions(counted.cells, one, strata) if not counted.runs.pooled else {}
+    notes = []
+    for place, mode in enumerate(modes):
+        row = frame.iloc[place]
+        notes.append(_reason(counted, one, row, mode))
+        found = told.get(tuple(row[name] for name in strata), [])
+        if len(found) > 1 and strata_of(counted, one) == counted.strata:
+            raise OutcomesError(_mixed(counted, one, strata, row, found))
+        if len(found) > 1:
+            notes[-1] = (
+                f"not computable: suite versions differ ({', '.join(found)}); runs.pool_versions() accepts them"
+            )
+    frame["note"] = notes
+    lost = frame["note"].str.startswith("not computable")
+    inactive = pd.Series([_inactive(one, mode) for mode in modes], index=frame.index)
+    frame.loc[lost, ["k", "n"]] = 0
+    frame.loc[lost & inactive, "missing"] = 0
+    return frame, below
+
+
+def _inactive(one: Metric, mode: str) -> bool:
+    return mode_key(mode) in {**one.inactive, **one.elsewhere}
+
+
+def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
+    """Why a cell has no rate; empty when it has one."""
+    key = mode_key(mode)
+    if key in one.elsewhere:
+        return f"not computable: {one.elsewhere[key]}"
+    if one.counted == "traces":
+        if mode and key == mode_key(counted.baseline):
+            return "not computable: this is the baseline mode itself"
+        if not row["n"]:
+            return f"not computable: no benign case ran in {counted.baseline}, so there is no trace to compare with"
+    if row["n"]:
+        return ""
+    if key in one.inactive and not _known_in(counted, one, mode):
+        return f"not computable: {one.inactive[key]}"
+    if any(column not in counted.runs.columns for column in one.columns):
+        return f"not computable: {one.gap}"
+    if row["missing"]:
+        kind = f"{one.population.get('kind', '')} row".strip()
+        return f"not computable: no {kind} has a known outcome"
+    if one.population.get("kind") == "benign":
+        ran = _rows(counted, mode, kind="benign")
+        return f"not computable: no benign case {'in this stratum' if ran else 'ran in this mode'}"
+    if one.population.get("kind") == "attack" and not _rows(counted, mode, kind="attack"):
+        return "not computable: no attack ran in this mode"
+    wanted = " and ".join(
+        f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind"
+    )
+    return f"not computable: no case{' with ' + wanted if wanted else ''} in this stratum"
+
+
+def _rows(counted: Counted, mode: str, kind: str) -> int:
+    cells = counted.cells
+    there = cells["kind"] == kind
+    return int(cells.loc[there & (cells["mode"] == mode) if mode else there, "rows"].sum())
+
+
+def _known_in(counted: Counted, one: Metric, mode: str) -> bool:
+    """Whether any outcome of the metric's population is known in the mode."""
+    table = tally(counted.cells[counted.cells["mode"] == mode], one, [])
+    return bool(table["n"].iloc[0])
+
+
+def _mixed(counted: Counted, one: Metric, strata: list[str], row: Any, found: list[str]) -> str:
+    per_mode = counted.cells.groupby("mode")["suite_version"].unique()
+    said = "; ".join(
+        f"{mode}: {', '.join(sorted(v or NO_VALUE for v in per_mode[mode]))}"
+        for mode in counted.modes
+        if mode in per_mode
+    )
+    return (
+        f"{one.symbol} in {name_of(strata, row)} would mix suite versions ({', '.join(found)}). Versions per mode: {said}. "
+        "Choose one with runs.where(suite_version=...), keep them apart with by=[..., 'suite_version'], "
+        "or accept the mix with runs.pool_versions()"
+    )
+
+
+def plain_notes(counted: Counted, one: Metric, row: Any) -> list[str]:
+    """What has to be said beside a rate that exists."""
+    notes = []
+    if 0 < row["n"] < FEW:
+        notes.append(f"insufficient data (n<{FEW})")
+    if one.symbol == "CR" and row["not_attempted"]:
+        notes.append(f"contained includes {row['not_attempted']} not attempted")
+    if row["unmeasurable"]:
+        notes.append(f"{row['unmeasurable']} attack rows not measurable, left out")
+    if row["missing"]:
+        notes.append(f"{row['missing']} rows without a known outcome are not in n")
+    if one.symbol == "FSR-proxy":
+        notes.append("FSR-proxy, not FGR")
+    if not counted.runs.checked:
+        notes.append(UNCHECKED)
+    if counted.runs.pooled:
+        notes.append("suite versions pooled")
+    return notes
+
+
+def no_cost(chosen: Sequence[Metric]) -> Metric | None:
+    """The cost metric to show as missing where none of the chosen ones is a cost; None if there is one."""
+    return None if any(one.side == "cost" for one in chosen) else METRICS["FGR"]

@@ -1,0 +1,233 @@
+"""`rates`: every documented proportion per mode and stratum, with interval, missing outcomes, clusters and reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..counts import repeated
+from ..metrics import METRICS, Metric
+from ..outcomes import Outcomes
+from ..stats._check import level_of
+from ..stats.clusters import clustered_interval, crossed_interval
+from ..stats.intervals import interval
+from .cells import (
+    FEW,
+    Counted,
+    cells_of,
+    chosen_metrics,
+    count,
+    grid,
+    listed,
+    no_cost,
+    plain_notes,
+    segment_cluster,
+)
+
+NUMBERS = [
+    "k",
+    "n",
+    "rate",
+    "low",
+    "high",
+    "level",
+    "method",
+    "missing",
+    "floor",
+    "ceiling",
+    "clusters",
+    "n_eff",
+    "note",
+]
+
+
+def rates(
+    runs: Outcomes,
+    metrics: str | Iterable[str] | None = None,
+    by: str | Iterable[str] | None = "mode",
+    *,
+    method: str = "wilson",
+    level: float = 0.95,
+    z: float | None = None,
+    cluster: str | Iterable[str] | None = None,
+    judge: Any = None,
+    baseline: str = "Off",
+) -> pd.DataFrame:
+    """Rates with their counts and bounds, one row per metric, stratum and mode.
+
+    Parameters
+    ----------
+    metrics: symbols or words of `fnb.metrics()`; None is all that the data support, security beside cost.
+    by: strata columns; modes are kept apart also when they are not named.
+    method: "wilson", "clopper-pearson", "jeffreys" or "agresti-coull"; with `judge` the way of correction ("backoff",
+        "delta", "bootstrap", "fixed", "double sample", "simple", "none").
+    level, z: confidence level (a proportion), or the normal quantile itself.
+    cluster: a column whose rows may rise and fall together, or a pair of crossed columns.
+    judge: labels or counts that say how good the judge of the outcomes is; then `rate`, `low` and `high` are corrected
+        and `observed`, `observed_low`, `observed_high` are not.
+    baseline: the mode whose traces UP compares with.
+
+    Returns
+    -------
+    DataFrame with `metric`, the strata, `k`, `n`, `rate`, `low`, `high` (proportions), `level`, `method`, `missing`
+    (rows of the population whose event is unknown), `floor` and `ceiling` (the rate if all of them were 0 or 1),
+    `clusters`, `n_eff` (independent cases that the rows count like) and `note`.
+
+    Not computable when
+    -------------------
+    nothing is known in a cell: then the rate is NaN and `note` begins with "not computable: " and the reason.
+
+    Raises
+    ------
+    ValueError: an unknown metric, column, method or level. OutcomesError: a cell that would mix suite versions.
+
+    Notes
+    -----
+    A row with an error is in `missing`, never in `n`. Repeats of a case are not more cases: with several repeats the
+    interval is clustered by `case_id` when no cluster is named.
+
+    Example
+    -------
+    >>> import ferrite_nb as fnb
+    >>> runs = fnb.read(fnb.data("ferrite_run_a.csv"))
+    >>> fnb.rates(runs, "ASR")[["mode", "k", "n"]].values.tolist()
+    [['Off', 22, 22], ['SanitizerOnly', 7, 19], ['LoopOnly', 1, 19], ['On', 0, 22]]
+    """
+    wanted, strata = chosen_metrics(runs, metrics), listed(by)
+    clusters, level = named_cluster(cluster), level_of(level)
+    implied = not clusters and any(one.counted == "rows" for one in wanted) and repeated(runs)
+    counted = count(runs, wanted, strata, ["case_id"] if implied else clusters, baseline)
+    if judge is not None:
+        from .judged import judged_rates
+
+        return judged_rates(counted, wanted, judge, method=method, level=level)
+    options = {"method": method, "level": level, "z": z}
+    tables = [one_metric(counted, one, options, implied) for one in wanted]
+    if metrics is None:
+        tables = [table for table in tables if worth_showing(table)]
+        missing_cost = no_cost([METRICS[table["metric"].iloc[0]] for table in tables])
+        if missing_cost is not None:
+            tables.append(cost_not_measured(counted, missing_cost, level))
+    return joined(tables, counted.strata)
+
+
+def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
+    """No cluster, one column, or two crossed columns."""
+    names = listed(cluster)
+    if len(names) > 2:
+        raise ValueError(f"cluster takes one column or two crossed columns, got {names}; join columns first")
+    return names
+
+
+def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
+    """The rates of one metric: the counts of each cell through the interval that fits its unit."""
+    frame, below = cells_of(counted, one)
+    keys = (
+        segment_cluster(counted)
+        if one.counted == "amounts"
+        else []
+        if one.counted == "cases"
+        else counted.cluster
+    )
+    known = frame["n"] > 0
+    frame["rate"] = np.where(known, frame["k"] / frame["n"].where(known, 1), np.nan)
+    everyone = frame["n"] + frame["missing"]
+    some = everyone > 0
+    frame["floor"] = np.where(some, frame["k"] / everyone.where(some, 1), np.nan)
+    frame["ceiling"] = np.where(some, (frame["k"] + frame["missing"]) / everyone.where(some, 1), np.nan)
+    frame["level"], frame["clusters"] = options["level"], pd.array([pd.NA] * len(frame), dtype="Int64")
+    found = interval(frame["k"].to_numpy(), frame["n"].to_numpy(), **options)
+    frame["low"], frame["high"], frame["method"] = found.low, found.high, options["method"]
+    frame["n_eff"] = frame["n"].astype("float64").where(known)
+    if keys:
+        if options["method"] != "wilson" or options["z"] is not None:
+            raise ValueError(
+                'with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None'
+            )
+        clustered(frame, below, keys, options["level"])
+    frame["note"] = [
+        "; ".join(
+            [row["note"]]
+            if row["note"].startswith("not computable")
+            else [*plain_notes(counted, one, row), *filter(None, [row["note"]])]
+        )
+        for _, row in frame.iterrows()
+    ]
+    if implied and one.counted == "rows":
+        frame["note"] = [
+            with_repeats(note, row) for note, (_, row) in zip(frame["note"], frame.iterrows(), strict=True)
+        ]
+    frame.insert(0, "metric", one.symbol)
+    return frame
+
+
+def with_repeats(note: str, row: Any) -> str:
+    """Say that k and n count repeats when they do."""
+    if pd.isna(row["clusters"]) or not row["n"] or row["n"] == row["clusters"]:
+        return note
+    said = f"k and n count rows: repeats of {row['clusters']} cases; the interval is clustered by case_id"
+    return "; ".join(filter(None, [note, said]))
+
+
+def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: float) -> None:
+    """Replace the intervals of computable cells by clustered ones, in place."""
+    strata = [
+        name for name in frame if name in below and name not in {*NUMBERS, "not_attempted", "unmeasurable"}
+    ]
+    parts = dict(iter(below.groupby(strata, sort=False))) if strata else {(): below}
+    for place, row in frame.iterrows():
+        if not row["n"]:
+            continue
+        part = parts[tuple(row[name] for name in strata)]
+        result: Any
+        if len(keys) == 2:
+            result = crossed_interval(part["k"], part["n"], part[keys[0]], part[keys[1]], level=level)
+            fewest, said = (
+                min(result.clusters),
+                " and ".join(f"{size} of {key}" for size, key in zip(result.clusters, keys, strict=True)),
+            )
+        else:
+            whole = part.groupby(keys[0], sort=False)[["k", "n"]].sum()
+            result = clustered_interval(whole["k"], whole["n"], level=level)
+            fewest, said = result.clusters, f"{result.clusters} clusters of {keys[0]}"
+        note = cluster_note(result, fewest, said)
+        if "(missing)" in set(part[keys[0]]):
+            note += f"; rows without {keys[0]} count as one cluster"
+        frame.loc[place, ["low", "high", "n_eff"]] = [result.low, result.high, result.n_eff]
+        frame.loc[place, "clusters"] = fewest
+        frame.loc[place, "method"] = "crossed wilson" if len(keys) == 2 else "clustered wilson"
+        frame.loc[place, "note"] = "; ".join(filter(None, [row["note"], note]))
+
+
+def cluster_note(result: Any, fewest: int, said: str) -> str:
+    """How many independent cases the clusters count like, or why that cannot be known."""
+    if math.isnan(result.n_eff):
+        return f"insufficient data ({said}: one cluster says nothing about the spread between clusters)"
+    few = f"insufficient data (fewer than {FEW} clusters); " if fewest < FEW else ""
+    return f"{few}{said} count like {result.n_eff:.0f} independent cases"
+
+
+def worth_showing(table: pd.DataFrame) -> bool:
+    """Whether the data hold anything of a metric that nobody asked for by name."""
+    return bool(table["metric"].iloc[0] in ("ASR", "CR") or (table["n"] + table["missing"]).sum())
+
+
+def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFrame:
+    """A security table without any cost says so, row by row."""
+    said = "not computable: no benign case and no task outcome in the record, so the cost of the mode is not measured"
+    numbers = dict.fromkeys(("k", "n", "missing"), 0) | dict.fromkeys(
+        ("rate", "low", "high", "floor", "ceiling", "n_eff"), math.nan
+    )
+    frame = grid(counted, one).assign(metric=one.symbol, level=level, method="", note=said, **numbers)
+    return frame.assign(clusters=pd.array([pd.NA] * len(frame), dtype="Int64"))
+
+
+def joined(tables: list[pd.DataFrame], strata: list[str]) -> pd.DataFrame:
+    """All metrics under each other with the columns of the contract; a fact of the suite has an empty mode."""
+    columns = ["metric", *strata, *NUMBERS]
+    rows = [table.assign(mode=table["mode"] if "mode" in table else "")[columns] for table in tables]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
