@@ -251,7 +251,7 @@ def missing_bounds(k: int, n: int, missing: int) -> MissingBounds:
 
 
 def score_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """The Wilson formula for any real n > 0, so that an effective sample size and a Student quantile fit in."""
+    """The Wilson formula for any real n > 0: also for an effective sample size and a Student quantile."""
     shrink = 1 + z**2 / n
     centre = (rate + z**2 / (2 * n)) / shrink
     half_width = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / shrink
