@@ -46,7 +46,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 # Ferrite, scripted runs A and B.
 def attack_row(mode: str, truth: str, finding: str) -> Row:
-    """What an attack case does in one mode, by the harness rule; `finding` is caught, missed or none (expected).
+    """What an attack case does in one mode, by the harness rule; `finding` is caught, missed or none.
 
     The sanitizer (SanitizerOnly, On) strips an attack whose expected finding it catches. The loop
     (LoopOnly, On) compares the actions with the fingerprint and gates all attacks but the residual ones,
