@@ -1,0 +1,201 @@
+"""Style: colours, sizes, fonts and the bytes of a rendering; nothing else in the package knows them.
+
+Okabe and Ito's palette, each series also with its own marker and hatch, so that a figure reads in grey and for
+every kind of colour vision. No global state: settings hold inside `settings()` only, and start from matplotlib's
+own defaults, so that a reader's matplotlibrc does not change a figure.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.ft2font import FT2Font, LoadFlags
+
+from .escape import plain
+
+Width = Literal["column", "text"]
+
+WIDTHS: dict[str, float] = {"column": 3.3, "text": 7.0}  # inches, of a two-column paper
+SMALL, LARGE = 7.0, 8.0  # points; no text is smaller
+INK, GREY, PALE = "#000000", "#6e6e6e", "#c8c8c8"
+GREYS = (GREY, PALE)
+OKABE_ITO = {
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "yellow": "#F0E442",
+}
+HATCH = "//////"  # of "insufficient data", and of nothing else
+MAX_ROWS = 40
+CSS_PER_INCH = 104  # on screen 7 pt come out at 10 px
+
+_FAMILY = "DejaVu Sans"
+_RC: dict[str, Any] = {
+    "font.family": [_FAMILY],
+    "font.size": SMALL,
+    "axes.titlesize": LARGE,
+    "axes.labelsize": SMALL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "axes.linewidth": 0.8,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 5.0,
+    "hatch.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "white",
+    "savefig.transparent": False,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "ferrite_nb",
+    "figure.dpi": 150,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+}
+_METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {"Software": None},
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """How one series looks: `face` fills its marks, `line` draws them (dark enough on white), marker and hatch."""
+
+    face: str
+    line: str
+    marker: str
+    hatch: str
+
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+_HATCHES = ("", "....", "\\\\\\", "xxxx", "----", "ooo", "++++", "||||")
+_PALE = ("orange", "sky", "yellow")  # too light for a thin line on white: their lines are black
+SERIES = tuple(
+    Series(colour, INK if name in _PALE else colour, marker, hatch)
+    for (name, colour), marker, hatch in zip(OKABE_ITO.items(), _MARKERS, _HATCHES, strict=True)
+)
+
+
+def series(names: list[str]) -> dict[str, Series]:
+    """A look for each name, in order; more than eight raise, because eight colours are the limit."""
+    if len(names) > len(SERIES):
+        raise ValueError(f"eight colours are the limit, got {len(names)} series; split the figure or filter")
+    return dict(zip(names, SERIES, strict=False))
+
+
+def settings() -> AbstractContextManager[None]:
+    """Matplotlib's defaults with this style on top, for the length of a `with` block."""
+    chosen: Any = {**_defaults(), **_RC}
+    return matplotlib.rc_context(chosen)
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    keep = matplotlib.rcParamsDefault
+    return {name: keep[name] for name in keep if "backend" not in name and name != "interactive"}
+
+
+def width_of(width: str) -> float:
+    """The inches of "column" or "text"; another word raises."""
+    if width not in WIDTHS:
+        raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
+    return WIDTHS[width]
+
+
+def figure(width: str, height: float) -> Figure:
+    """An empty white figure of one of the two widths, `height` inches high; never made by pyplot."""
+    return Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
+
+
+def freeze(drawn: Figure) -> Figure:
+    """Lay the figure out once and keep that layout, so that each rendering puts everything at the same place."""
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")
+    return drawn
+
+
+def render(drawn: Figure, kind: str, dpi: int) -> bytes:
+    """The bytes of a figure as "pdf", "svg" or "png"; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    with settings():
+        drawn.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind], facecolor="white")
+    return buffer.getvalue()
+
+
+# Text is drawn as it is (`text.parse_math` is off), in one font that comes with matplotlib. A letter that the
+# font lacks would draw as an empty box with a warning; the sign U+FFFD says the same without the warning.
+
+
+@cache
+def _font() -> tuple[FT2Font, frozenset[int]]:
+    font = FT2Font(findfont(FontProperties(family=_FAMILY)))
+    return font, frozenset(font.get_charmap())
+
+
+def drawable(text: Any, limit: int | None = 40) -> str:
+    """Text from a file as it is drawn: made plain, cut, letters that the font lacks as U+FFFD."""
+    known = _font()[1]
+    return "".join(letter if ord(letter) in known else "\ufffd" for letter in plain(text, limit))
+
+
+def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
+    """The width of the widest line of a text, in inches."""
+    font = _font()[0]
+    font.set_size(size, 72)
+    widest = 0.0
+    for line in text.split("\n"):
+        font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
+        widest = max(widest, font.get_width_height()[0] / 64)
+    return widest / 72 * (1.12 if bold else 1.02)
+
+
+def wrap(text: str, width: float, size: float = SMALL) -> str:
+    """A text broken into lines no wider than `width` inches; a word that is too long is broken too."""
+    lines, line = [], ""
+    for word in re.findall(r"[^ \n]+", text):
+        trial = f"{line} {word}".strip()
+        if line and text_width(trial, size) > width:
+            lines.append(line)
+            trial = word
+        while len(trial) > 1 and text_width(trial, size) > width:
+            cut = next((i for i in range(len(trial) - 1, 0, -1) if text_width(trial[:i], size) <= width), 1)
+            lines.append(trial[:cut])
+            trial = trial[cut:]
+        line = trial
+    return "\n".join([*lines, line])
+
+
+def fit(text: str, width: float, *, size: float = SMALL, bold: bool = False) -> str:
+    """A text cut in the middle with "…" until it is no wider than `width` inches."""
+    shown, limit = text, len(text)
+    while limit > 3 and text_width(shown, size, bold=bold) > width:
+        limit -= 1
+        shown = plain(text, limit)
+    return shown
+
+
+def wrap_label(label: str, width: float) -> str:
+    """A label "k/n [low, high]" in one line, or its parts in several; a bracket is never broken."""
+    if text_width(label) <= width:
+        return label
+    kept = re.sub(r", (?=[^\[]*\])", ",\u00a0", label)
+    return wrap(kept, width).replace("\u00a0", " ")
