@@ -1,0 +1,77 @@
+"""Several outcomes as one table: names become modes, notes are merged, keys are checked over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+
+from ..columns import OutcomesError
+from ..normalise import pandas_of
+from ..outcomes import Outcomes, outcomes
+
+
+@cache
+def connection() -> Any:
+    """The DuckDB connection of this package, for files whose rows stay on the engine. Results are always fetched whole."""
+    import duckdb
+
+    return duckdb.connect()
+
+
+def combined(
+    parts: Sequence[Outcomes],
+    *,
+    names: Sequence[str] = (),
+    keep: Literal["first", "last"] | None = None,
+    check: Literal["auto", "full"] = "auto",
+) -> Outcomes:
+    """One table of several. With `names`, a part of one mode gets its name as the mode, one of several "name/mode"."""
+    if names:
+        parts = [_renamed(part, name) for part, name in zip(parts, names, strict=True)]
+    if len(parts) == 1:
+        return parts[0]
+    counts = ["rows" in part.columns for part in parts]
+    if any(counts) and not all(counts):
+        raise OutcomesError("a table of counts and a table of cases cannot be read as one; read them apart")
+    lazy = any(part.lazy for part in parts)
+    if lazy:
+        frame = nw.concat([_on_engine(part) for part in parts], how="diagonal").to_native()
+    else:
+        frame = pd.concat([pandas_of(part.table) for part in parts], ignore_index=True)
+    source = ", ".join(dict.fromkeys(part.source for part in parts))
+    return outcomes(frame, read_from=source, notes=_merged(parts, names), keep=keep, check=check)
+
+
+def _renamed(part: Outcomes, name: str) -> Outcomes:
+    """The part with its name in the modes."""
+    modes = part.modes or tuple(pandas_of(part.table.select("mode").unique())["mode"].astype(str))
+    if len(modes) == 1:
+        changed, notes, renamed = nw.lit(name), part.notes, (name,)
+        if modes[0] != name:
+            notes = (*notes, f"the mode {modes[0]!r} is called {name!r}, as asked")
+    else:
+        changed, notes = nw.concat_str([nw.lit(name), nw.col("mode")], separator="/"), part.notes
+        renamed = tuple(f"{name}/{mode}" for mode in modes)
+        notes = (*notes, f"several modes in one file: they are called {name}/<mode>")
+    frame = part.table.with_columns(changed.cast(nw.String).alias("mode")).to_native()
+    return replace(part, frame=frame, modes=renamed if part.modes else (), notes=notes)
+
+
+def _on_engine(part: Outcomes) -> Any:
+    """The part as a lazy table of this package's DuckDB connection."""
+    return part.table if part.lazy else nw.from_native(connection().from_df(pandas_of(part.table)))
+
+
+def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[str]:
+    """The notes of all parts; one that stands in every part is said once, others with the name of their part."""
+    shared = set.intersection(*(set(part.notes) for part in parts))
+    notes = [note for note in dict.fromkeys(parts[0].notes) if note in shared]
+    labels = names or [part.source for part in parts]
+    for part, label in zip(parts, labels, strict=True):
+        notes += [f"{label}: {note}" for note in part.notes if note not in shared]
+    return notes

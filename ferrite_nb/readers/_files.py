@@ -1,0 +1,220 @@
+"""Safe access to results files: bounded lines, JSON with bare NaN, byte order marks, folders whose links lead out.
+
+Results files carry attack payloads and come from strangers. Nothing here evaluates or unpickles; every broken line
+is counted with its place, and every refusal is an `OutcomesError` in one sentence.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import orjson
+from tqdm import tqdm
+
+from ..columns import OutcomesError
+
+LINE_LIMIT = 512 * 2**20
+DOCUMENT_LIMIT = 2 * 2**30
+UNPACKED_LIMIT = 8 * 2**30
+START = 64 * 2**10
+BAR_FROM = 200
+DEEP = " (nested too deeply)"
+GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+# What can go wrong inside a damaged gzip stream.
+BROKEN = (EOFError, OSError, zlib.error)
+
+Thing = TypeVar("Thing")
+
+
+class Tally:
+    """Counts what a reader skipped or replaced, each with its first place, and turns them into notes."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, what: str, place: str = "", times: int = 1) -> None:
+        """Count `times` more of `what`; the first `place` is kept."""
+        count, first = self._found.get(what, (0, place))
+        self._found[what] = (count + times, first)
+
+    def count(self, what: str) -> int:
+        """How often `what` was counted."""
+        return self._found.get(what, (0, ""))[0]
+
+    def notes(self) -> list[str]:
+        """One line for each thing counted: "lines that cannot be read: 2 (first: run.jsonl:12)"."""
+        return [
+            f"{what}: {count:,}" + (f" (first: {place})" if place else "")
+            for what, (count, place) in self._found.items()
+        ]
+
+
+def start_of(path: Path, size: int = START) -> bytes:
+    """The first bytes of a file, unpacked if it is gzip."""
+    with open_file(path) as stream:
+        return stream.read(size)
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a plain or gzip file for reading; what goes wrong becomes an `OutcomesError` that names the file."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == GZIP
+            raw.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=raw) as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield raw
+    except BROKEN as problem:
+        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        raise OutcomesError(f"{path.name} cannot be read: {reason}") from problem
+
+
+def whole_file(path: Path, limit: int | None = None) -> bytes:
+    """All bytes of a file, unpacked if it is gzip; a file above the limit is refused."""
+    limit = DOCUMENT_LIMIT if limit is None else limit
+    with open_file(path) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise OutcomesError(f"{path.name} has more than {limit:,} bytes, which is more than is read from one document")
+    return data
+
+
+def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
+    """The lines of a file as (number, line, whether its end is there); blank lines and a byte order mark are skipped.
+
+    A line above the limit is skipped and counted, so that one damaged line does not fill the memory.
+    """
+    number = total = 0
+    with open_file(path) as stream:
+        while line := stream.readline(LINE_LIMIT):
+            number += 1
+            total += len(line)
+            ended = line.endswith(b"\n")
+            if not ended and len(line) == LINE_LIMIT:
+                tally.add("lines that are too long and were skipped", f"{path.name}:{number}")
+                while (more := stream.readline(LINE_LIMIT)) and not more.endswith(b"\n"):
+                    total += len(more)
+                continue
+            if total > UNPACKED_LIMIT and isinstance(stream, gzip.GzipFile):
+                raise OutcomesError(f"{path.name} unpacks to more than {UNPACKED_LIMIT:,} bytes; unpack it first")
+            if number == 1:
+                line = line.removeprefix(BOM)
+            line = line.strip()
+            if line:
+                yield number, line, ended
+
+
+def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file with one object per line, each with its line number.
+
+    A line that is no JSON is counted; a last line without its end is counted as half-written. A bare NaN or
+    Infinity is read. Text that is not UTF-8 is replaced and counted.
+    """
+    for number, line, ended in lines_of(path, tally):
+        place = f"{path.name}:{number}"
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            try:
+                value = _lenient(line, place, tally)
+            except ValueError as problem:
+                what = f"lines that cannot be read{DEEP}" if DEEP in str(problem) else "lines that cannot be read"
+                tally.add(what if ended else "half-written last lines", place)
+                continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            tally.add("lines that hold no JSON object", place)
+
+
+def json_value(data: bytes, place: str, tally: Tally) -> Any:
+    """One JSON document from bytes. Raises `OutcomesError` with the place if it is damaged or nested too deeply."""
+    data = data.removeprefix(BOM)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            return _lenient(data, place, tally)
+        except ValueError as problem:
+            raise OutcomesError(f"{place} is not whole JSON: {problem}") from None
+
+
+def _lenient(data: bytes, place: str, tally: Tally) -> Any:
+    """What strict JSON forbids and real logs hold: bare NaN and Infinity, bytes that are not UTF-8."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+        tally.add("texts with bytes that are not UTF-8, which were replaced", place)
+    try:
+        return _paired(json.loads(text))
+    except RecursionError:
+        raise ValueError(f"it is damaged{DEEP}") from None
+
+
+def _paired(value: Any) -> Any:
+    """The value with halves of surrogate pairs replaced in its texts: no engine can store them."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_paired(one) for one in value]
+    if isinstance(value, dict):
+        return {_paired(name): _paired(one) for name, one in value.items()}
+    return value
+
+
+def json_file(path: Path, tally: Tally) -> Any:
+    """The JSON document in a file."""
+    return json_value(whole_file(path), path.name, tally)
+
+
+def files_in(folder: Path, tally: Tally) -> list[Path]:
+    """All files under a folder, in sorted order. Links that lead out of it, and hidden files, are left out."""
+    root = folder.resolve()
+    found: list[Path] = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in list(folders):
+            if os.path.islink(os.path.join(here, name)):
+                # os.walk does not follow it; say so.
+                tally.add("links to folders that were not followed", os.path.join(os.path.relpath(here, folder), name))
+        for name in sorted(names):
+            path = Path(here, name)
+            if name.startswith("."):
+                continue
+            if path.is_symlink() and not path.resolve().is_relative_to(root):
+                tally.add("links that lead out of the folder and were not followed", str(path.relative_to(folder)))
+            elif path.is_file():
+                found.append(path)
+    return sorted(found)
+
+
+def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:
+    """The items, with a text bar when there are many."""
+    return tqdm(items, desc=what, unit=" files", leave=False) if len(items) >= BAR_FROM else items
+
+
+def text_of(value: Any) -> str | None:
+    """A JSON value as the text of a key or stratum: `true`, `7`, lists joined with "+"; null is missing."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "+".join(text_of(one) or "" for one in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return str(value)

@@ -1,0 +1,199 @@
+"""`read`: any results file, folder, glob or list becomes `Outcomes`; the format is recognised by its content."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast
+
+from ..columns import Declaration, OutcomesError
+from ..normalise import some
+from ..outcomes import Outcomes, outcomes
+from ._combine import combined
+from ._files import Tally, files_in, progress
+from .recognise import Head, head_of
+
+# One line per reader, in the order in which they are asked. The plain table takes what no other one knows.
+READERS = (
+    "table",
+)  # fmt: skip
+TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
+NOT_RESULTS = {".md", ".html", ".htm", ".png", ".svg", ".pdf", ".py", ".ipynb", ".toml", ".yaml", ".yml", ".tex", ".log"}
+
+
+class Reader(Protocol):
+    """What a reader module has. `sniff_folder(folder, names)` is optional: a folder that is one result as a whole."""
+
+    NAME: str
+
+    def sniff(self, head: Head) -> bool:
+        """Whether this reader knows the file."""
+
+    def read(self, paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
+        """Outcomes of one or more files (or of one folder). `named` is the name that the caller gave to them."""
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """The reader modules in the order in which they are asked."""
+    return tuple(cast(Reader, import_module(f".{name}", __package__)) for name in READERS)
+
+
+def read(
+    path: Any,
+    *,
+    keep: Literal["first", "last"] | None = None,
+    check: Literal["auto", "full"] = "auto",
+    **declared: Declaration | Any,
+) -> Outcomes:
+    """Read results of any known format, or declare the columns of a plain table.
+
+    Parameters
+    ----------
+    path: a file, a folder, a glob pattern or a list of them; a dict {"before": path, "after": path}, whose names become
+        the modes; or a frame of pandas, Polars, PyArrow, DuckDB or Spark.
+    keep: which of several rows with one key stays: "first" or "last"; without it a duplicate raises.
+    check: "full" looks for duplicate keys also in a file so large that its rows stay on the engine.
+    declared: which column is which, as in `fnb.outcomes`; and the options of a format, such as `threshold=` and
+        `detector=` of a garak report.
+
+    Raises
+    ------
+    OutcomesError: no such file; a format that is not known (the message says what was seen and what can be read); a value
+        that the contract does not allow, with file, row, column and value.
+
+    Example
+    -------
+    >>> import ferrite_nb as fnb
+    >>> runs = fnb.read(fnb.data("ferrite_run_a.csv"))
+    >>> runs.modes
+    ('Off', 'SanitizerOnly', 'LoopOnly', 'On')
+    """
+    options = {"keep": keep, "check": check, **declared}
+    if isinstance(path, Mapping):
+        if not path:
+            raise ValueError("name at least one file: fnb.read({'before': path, 'after': path})")
+        parts = {str(name): _read(what, str(name), options) for name, what in path.items()}
+        return combined(list(parts.values()), names=list(parts), keep=keep, check=check)
+    return _read(path, None, options)
+
+
+def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
+    """One file, folder, glob, list or frame."""
+    if isinstance(what, str | os.PathLike):
+        what = [what]
+    if not isinstance(what, list | tuple):
+        extra = _missing_mode(what, named, options)
+        return outcomes(what, read_from=named or "table", **{**options, **extra})
+    if not what:
+        raise ValueError("the list of files is empty")
+    if not all(isinstance(one, str | os.PathLike) for one in what):
+        raise TypeError("a list given to fnb.read holds paths; several frames are read as a dict with names")
+    tally = Tally()
+    groups: dict[Reader, list[Path]] = {}
+    for one in what:
+        for reader, paths in recognised(expand(one), tally).items():
+            groups.setdefault(reader, []).extend(paths)
+    parts = []
+    for reader, paths in groups.items():
+        part = reader.read(paths, named=named, **options)
+        parts.append(replace(part, notes=(f"read as: {reader.NAME}", *part.notes)))
+    result = combined(parts, keep=options["keep"], check=options["check"])
+    return replace(result, notes=(*result.notes, *tally.notes()))
+
+
+def _missing_mode(frame: Any, named: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """A named frame without a mode gets its name as the mode."""
+    from ..outcomes import const
+
+    has = named is None or "mode" in options or "mode" in getattr(frame, "columns", ())
+    return {} if has else {"mode": const(named)}
+
+
+def expand(item: str | os.PathLike[str]) -> list[Path]:
+    """The paths behind one path or glob pattern."""
+    path = Path(item).expanduser()
+    if path.exists():
+        return [path]
+    pattern = str(path)
+    found = sorted(Path(name) for name in glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
+    if not found:
+        what = "no file matches" if glob.has_magic(pattern) else "there is no file or folder"
+        raise OutcomesError(f"{what} {pattern!r} (seen from the folder {Path.cwd().name!r})")
+    return found
+
+
+def recognised(paths: Sequence[Path], tally: Tally) -> dict[Reader, list[Path]]:
+    """Which reader takes which of the paths. Raises for a file or folder of no known format."""
+    groups: dict[Reader, list[Path]] = {}
+    for path in progress(paths, "looking"):
+        if path.is_dir():
+            for reader, found in _folder(path, tally).items():
+                groups.setdefault(reader, []).extend(found)
+            continue
+        head = head_of(path)
+        head.refuse()
+        known = _reader_of(head)
+        if known is None:
+            raise OutcomesError(f"{path.name}: no known results format. It looks like {head.described()}. {can_read()}")
+        groups.setdefault(known, []).append(path)
+    return groups
+
+
+def _reader_of(head: Head) -> Reader | None:
+    return next((reader for reader in readers() if reader.sniff(head)), None)
+
+
+def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
+    """The results in a folder: one result as a whole, or files of one format; other files are counted."""
+    files = files_in(folder, tally)
+    names = [path.relative_to(folder).as_posix() for path in files]
+    for reader in readers():
+        whole = getattr(reader, "sniff_folder", None)
+        if whole is not None and whole(folder, names):
+            return {reader: [folder]}
+    groups: dict[Reader, list[Path]] = {}
+    for path in progress(files, "looking"):
+        known = _sniffed(path, tally)
+        if known is not None:
+            groups.setdefault(known, []).append(path)
+        else:
+            tally.add("files in the folder that hold no known results and were not read", path.name)
+    plain = [reader for reader in groups if not getattr(reader, "SPECIFIC", True)]
+    if len(groups) > len(plain):
+        for reader in plain:
+            tally.add(f"files in the folder that were not read ({reader.NAME})", groups[reader][0].name, len(groups[reader]))
+            del groups[reader]
+    if not groups:
+        seen = some([path.name for path in files], 8) if files else "nothing"
+        raise OutcomesError(f"the folder {folder.name} holds no results that can be read; it holds {seen}. {can_read()}")
+    if len(groups) > 1:
+        listed = "; ".join(f"{reader.NAME}: {some([path.name for path in found], 3)}" for reader, found in groups.items())
+        raise OutcomesError(f"the folder {folder.name} holds results of several formats ({listed}); name the files to read")
+    return groups
+
+
+def _sniffed(path: Path, tally: Tally) -> Reader | None:
+    """The reader of one file in a folder; a damaged or foreign file is none."""
+    if path.suffix.lower() in NOT_RESULTS:
+        return None
+    try:
+        head = head_of(path)
+        head.refuse()
+    except OutcomesError:
+        return None
+    known = _reader_of(head)
+    if known is not None and not getattr(known, "SPECIFIC", True):
+        suffixes = [suffix.lower() for suffix in path.suffixes]
+        return known if TABLES & set(suffixes[-2:]) else None
+    return known
+
+
+def can_read() -> str:
+    """What can be read, in one sentence."""
+    return "What can be read: " + "; ".join(reader.NAME for reader in readers())

@@ -1,0 +1,226 @@
+"""Plain tables: CSV, TSV, semicolons with decimal commas, JSON lines, Parquet and Arrow, with columns the caller declares.
+
+Everything is read as text, exactly as written: `001`, `1E5` and `None` are names and stay what they are. Large files
+are not read at all: they stay on DuckDB, and only counts come back.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..columns import AMOUNTS, NUMBERS, Const, OutcomesError, const
+from ..normalise import some
+from ..outcomes import Outcomes, outcomes
+from ._combine import connection
+from ._files import Tally, json_lines, json_value, text_of, whole_file
+from .recognise import Head, head_of, separator_of
+
+NAME = "a plain table (CSV, TSV, JSON lines, Parquet, Arrow) with declared columns"
+SPECIFIC = False
+LAZY_BYTES = 200 * 2**20
+LAZY_ROWS = 1_000_000
+DEPTH = 4
+COMMA = r"^[-+]?[0-9]*,[0-9]+$"
+
+
+def sniff(head: Head) -> bool:
+    """A table has columns: a header line, JSON objects, or the column store of Parquet and Arrow."""
+    return head.kind in {"parquet", "arrow", "feather"} or bool(head.columns) or head.json_start
+
+
+def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
+    """Outcomes of one or more files with the same columns; `options` are declarations, `keep` and `check`.
+
+    Raises
+    ------
+    OutcomesError: a damaged file, a row with too many values, a column named twice, and all that `outcomes` refuses.
+    """
+    tally = Tally()
+    heads = [head_of(path) for path in paths]
+    frame: Any = _lazy(heads)
+    if frame is None:
+        frame = pd.concat([text_frame(head, tally, options) for head in heads], ignore_index=True)
+    if named and "mode" not in options and "mode" not in frame.columns:
+        options["mode"] = const(named)
+    return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options)
+
+
+def text_frame(head: Head, tally: Tally, options: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """One file as a frame of texts, with the place of each row in `source`."""
+    if head.kind in {"parquet", "arrow", "feather"}:
+        frame, places = _from_engine(_relation(head)), None
+    elif head.json_start:
+        frame, places = _from_json(head.path, tally)
+    else:
+        frame, places = _from_csv(head, tally), None
+        if separator_of(head.header) == ";":
+            frame = _points(frame, options or {})
+    if "source" not in frame:
+        name = head.path.name
+        frame["source"] = places or [f"{name}, row {row}" for row in range(1, len(frame) + 1)]
+    return frame
+
+
+def _lazy(heads: Sequence[Head]) -> Any:
+    """A lazy table of large files, or of many Parquet files; None where the rows fit into memory."""
+    columnar = all(head.kind == "parquet" for head in heads)
+    size = sum(head.path.stat().st_size for head in heads)
+    if not columnar and size < LAZY_BYTES:
+        return None
+    if columnar and len(heads) == 1 and size < LAZY_BYTES:
+        rows = _relation(heads[0]).aggregate("count(*)").fetchall()[0][0]
+        if rows < LAZY_ROWS:
+            return None
+    kinds = {("json" if head.json_start else "csv") if head.kind == "text" else head.kind for head in heads}
+    if len(kinds) > 1 or not kinds <= {"parquet", "csv", "json"}:
+        raise OutcomesError(f"{some([head.path.name for head in heads], 4)}: too large to be read as one; save it as Parquet")
+    return _relation(heads[0], [head.path for head in heads])
+
+
+def _relation(head: Head, paths: Sequence[Path] = ()) -> Any:
+    """The file or files as a relation of DuckDB."""
+    import duckdb
+
+    con = connection()
+    # DuckDB takes names as patterns; a name with a bracket in it must not become one.
+    names = [glob.escape(str(path)) for path in paths or (head.path,)]
+    try:
+        if head.kind == "parquet":
+            return con.read_parquet(names, union_by_name=True)
+        if head.kind in {"arrow", "feather"}:
+            return con.from_arrow(_arrow(head.path))
+        if head.json_start:
+            return con.read_json(names, format="newline_delimited")
+        return con.read_csv(names, all_varchar=True, header=True, sep=separator_of(head.header))
+    except duckdb.Error as problem:
+        raise OutcomesError(f"{head.path.name} cannot be read: {str(problem).splitlines()[0][:300]}") from problem
+
+
+def _arrow(path: Path) -> Any:
+    """An Arrow file as a table of pyarrow, which is needed for it."""
+    try:
+        import pyarrow as pa
+        from pyarrow import feather
+    except ImportError:
+        raise OutcomesError(f"{path.name} is an Arrow file; install pyarrow to read it, or save it as Parquet") from None
+    try:
+        return feather.read_table(path)
+    except (pa.ArrowException, OSError, ValueError) as problem:
+        raise OutcomesError(f"{path.name} cannot be read: {str(problem)[:300]}") from problem
+
+
+def _from_engine(relation: Any) -> pd.DataFrame:
+    """All columns as texts: integers with gaps would become decimals in pandas, and 7 would turn into 7.0."""
+    import duckdb
+
+    texts = []
+    for name, kind in zip(relation.columns, relation.types, strict=True):
+        quoted = '"' + name.replace('"', '""') + '"'
+        joined = f"array_to_string({quoted}, '+')" if str(kind).endswith("[]") else quoted
+        texts.append(f"CAST({joined} AS VARCHAR) AS {quoted}")
+    try:
+        return relation.project(", ".join(texts)).df()
+    except duckdb.Error as problem:
+        raise OutcomesError(f"the table cannot be read: {str(problem).splitlines()[0][:300]}") from problem
+
+
+def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
+    """A table with separators as texts. Rows with too many values raise; short ones are filled and counted."""
+    name = head.path.name
+    text = decoded(whole_file(head.path), name, tally)
+    if head.comment:
+        text = text.split("\n", 1)[1] if "\n" in text else ""
+    try:
+        # Without a header for pandas: it would rename repeated names and take a longer row for an index.
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator_of(head.header), header=None, dtype=str, keep_default_na=False
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as problem:
+        reason = str(problem).removeprefix("Error tokenizing data. C error: ").strip()
+        raise OutcomesError(f"{name} is not a whole table: {reason}") from None
+    names = [str(value).strip() if pd.notna(value) else "" for value in frame.iloc[0]]
+    frame = frame.iloc[1:].reset_index(drop=True)
+    short = frame[frame.columns[-1]].isna()
+    if len(frame) and short.iloc[-1] and not text.endswith("\n"):
+        tally.add("half-written last lines", f"{name}, row {len(frame)}")
+        frame, short = frame.iloc[:-1], short.iloc[:-1]
+    if short.any():
+        tally.add("rows with fewer values than columns", f"{name}, row {int(short.to_numpy().argmax()) + 1}", int(short.sum()))
+    spare = [place for place, one in enumerate(names) if not one and (frame.iloc[:, place].isin(["", None])).all()]
+    frame, names = frame.drop(columns=spare), [one for place, one in enumerate(names) if place not in spare]
+    twice = sorted({one for one in names if names.count(one) > 1})
+    if twice or "" in names:
+        what = f"the columns {some(twice)} stand twice" if twice else "a column has no name"
+        raise OutcomesError(f"{name}: {what} in the first line; every column needs its own name")
+    return frame.set_axis(names, axis=1)
+
+
+def decoded(data: bytes, name: str, tally: Tally) -> str:
+    """Bytes as text: UTF-8 with or without a mark, UTF-16 with one; other bytes are replaced and counted."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8-sig", "replace")
+        tally.add("characters that are not UTF-8, which were replaced", name, text.count("\ufffd"))
+        return text
+
+
+def _points(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
+    """Decimal commas of the number columns become points; other columns stay as they are written."""
+    declared = {name: getattr(what, "column", what) for name, what in options.items() if not isinstance(what, Const)}
+    for name in (*NUMBERS, *AMOUNTS):
+        column = declared.get(name, name)
+        if isinstance(column, str) and column in frame:
+            comma = frame[column].str.strip().str.fullmatch(COMMA, na=False)
+            frame[column] = frame[column].where(~comma, frame[column].str.replace(",", ".", regex=False))
+    return frame
+
+
+def _from_json(path: Path, tally: Tally) -> tuple[pd.DataFrame, list[str]]:
+    """JSON lines, a JSON list of objects, or one object, as texts; nested objects become columns like `outcome.hit`."""
+    records: list[dict[str, str | None]] = []
+    places: list[str] = []
+    head = head_of(path)
+    if head.text.lstrip()[:1] == "[":
+        values = json_value(whole_file(path), path.name, tally)
+        for place, value in enumerate(values if isinstance(values, list) else [], start=1):
+            if isinstance(value, dict):
+                records.append(flat(value))
+                places.append(f"{path.name}, object {place}")
+            else:
+                tally.add("entries that are no JSON object", f"{path.name}, entry {place}")
+    else:
+        for line, value in json_lines(path, tally):
+            records.append(flat(value))
+            places.append(f"{path.name}:{line}")
+        if not records:
+            value = json_value(whole_file(path), path.name, Tally())
+            records, places = [flat(value)] if isinstance(value, dict) else [], [path.name]
+    if not records:
+        raise OutcomesError(f"{path.name} holds no JSON object; {'; '.join(tally.notes()) or 'it is empty'}")
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    return pd.DataFrame({name: [one.get(name) for one in records] for name in columns}, dtype="str"), places
+
+
+def flat(value: Mapping[str, Any], before: str = "", depth: int = 1) -> dict[str, str | None]:
+    """An object as texts by name; the names of nested objects are joined with points.
+
+    >>> flat({"id": 7, "outcome": {"hit": True}, "stack": ["a", "b"]})
+    {'id': '7', 'outcome.hit': 'true', 'stack': 'a+b'}
+    """
+    found: dict[str, str | None] = {}
+    for name, one in value.items():
+        if isinstance(one, dict) and one and depth < DEPTH:
+            found |= flat(one, f"{before}{name}.", depth + 1)
+        else:
+            found[f"{before}{name}"] = text_of(one)
+    return found
