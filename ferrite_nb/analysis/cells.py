@@ -40,9 +40,7 @@ def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Me
     found = [metric(name) for name in listed(names)]
     for one in found:
         if one.counted == "differences":
-            raise ValueError(
-                f"{one.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)"
-            )
+            raise ValueError(f"{one.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)")
     return found
 
 
@@ -134,9 +132,7 @@ def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]
     frame = grid(counted, one)
     numbers = [name for name in ("k", "n", "missing", "not_attempted", "unmeasurable") if name in below]
     if strata:
-        frame = frame.merge(
-            below.groupby(strata, sort=False)[numbers].sum().reset_index(), on=strata, how="left"
-        )
+        frame = frame.merge(below.groupby(strata, sort=False)[numbers].sum().reset_index(), on=strata, how="left")
     else:
         frame = below[numbers].sum().to_frame().T.reset_index(drop=True)
     for name in ("k", "n", "missing", "not_attempted", "unmeasurable"):
@@ -151,9 +147,7 @@ def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]
         if len(found) > 1 and strata_of(counted, one) == counted.strata:
             raise OutcomesError(_mixed(counted, one, strata, row, found))
         if len(found) > 1:
-            notes[-1] = (
-                f"not computable: suite versions differ ({', '.join(found)}); runs.pool_versions() accepts them"
-            )
+            notes[-1] = f"not computable: suite versions differ ({', '.join(found)}); runs.pool_versions() accepts them"
     frame["note"] = notes
     lost = frame["note"].str.startswith("not computable")
     inactive = pd.Series([_inactive(one, mode) for mode in modes], index=frame.index)
@@ -190,9 +184,7 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
         return f"not computable: no benign case {'in this stratum' if ran else 'ran in this mode'}"
     if one.population.get("kind") == "attack" and not _rows(counted, mode, kind="attack"):
         return "not computable: no attack ran in this mode"
-    wanted = " and ".join(
-        f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind"
-    )
+    wanted = " and ".join(f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind")
     return f"not computable: no case{' with ' + wanted if wanted else ''} in this stratum"
 
 
@@ -216,7 +208,8 @@ def _mixed(counted: Counted, one: Metric, strata: list[str], row: Any, found: li
         if mode in per_mode
     )
     return (
-        f"{one.symbol} in {name_of(strata, row)} would mix suite versions ({', '.join(found)}). Versions per mode: {said}. "
+        f"{one.symbol} in {name_of(strata, row)} would mix suite versions ({', '.join(found)}). Versions per mode: "
+        f"{said}. "
         "Choose one with runs.where(suite_version=...), keep them apart with by=[..., 'suite_version'], "
         "or accept the mix with runs.pool_versions()"
     )

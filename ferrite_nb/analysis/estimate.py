@@ -10,9 +10,7 @@ from ..stats.intervals import interval
 from .cells import FEW
 
 
-def estimate(
-    k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: float | None = None
-) -> Estimate:
+def estimate(k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: float | None = None) -> Estimate:
     """One proportion with its interval; `str()` of it is the only way a percentage is printed.
 
     Parameters

@@ -126,13 +126,7 @@ def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
 def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
     """The rates of one metric: the counts of each cell through the interval that fits its unit."""
     frame, below = cells_of(counted, one)
-    keys = (
-        segment_cluster(counted)
-        if one.counted == "amounts"
-        else []
-        if one.counted == "cases"
-        else counted.cluster
-    )
+    keys = segment_cluster(counted) if one.counted == "amounts" else [] if one.counted == "cases" else counted.cluster
     known = frame["n"] > 0
     frame["rate"] = np.where(known, frame["k"] / frame["n"].where(known, 1), np.nan)
     everyone = frame["n"] + frame["missing"]
@@ -145,9 +139,7 @@ def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: 
     frame["n_eff"] = frame["n"].astype("float64").where(known)
     if keys:
         if options["method"] != "wilson" or options["z"] is not None:
-            raise ValueError(
-                'with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None'
-            )
+            raise ValueError('with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None')
         clustered(frame, below, keys, options["level"])
     frame["note"] = [
         "; ".join(
@@ -175,9 +167,7 @@ def with_repeats(note: str, row: Any) -> str:
 
 def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: float) -> None:
     """Replace the intervals of computable cells by clustered ones, in place."""
-    strata = [
-        name for name in frame if name in below and name not in {*NUMBERS, "not_attempted", "unmeasurable"}
-    ]
+    strata = [name for name in frame if name in below and name not in {*NUMBERS, "not_attempted", "unmeasurable"}]
     parts = dict(iter(below.groupby(strata, sort=False))) if strata else {(): below}
     for place, row in frame.iterrows():
         if not row["n"]:
@@ -229,5 +219,5 @@ def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFra
 def joined(tables: list[pd.DataFrame], strata: list[str]) -> pd.DataFrame:
     """All metrics under each other with the columns of the contract; a fact of the suite has an empty mode."""
     columns = ["metric", *strata, *NUMBERS]
-    rows = [table.assign(mode=table["mode"] if "mode" in table else "")[columns] for table in tables]
+    rows = [table.assign(mode=table.get("mode", ""))[columns] for table in tables]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
