@@ -88,9 +88,7 @@ def words(column: str, /, **meaning: Sequence[Any]) -> Words:
     'case_kind'
     """
     if not meaning:
-        raise ValueError(
-            f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']"
-        )
+        raise ValueError(f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']")
     table: dict[str, Any] = {}
     for name, spellings in meaning.items():
         if isinstance(spellings, str) or not isinstance(spellings, Sequence):
@@ -137,9 +135,7 @@ def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) ->
 def allowed(name: str, own: Mapping[str, Any] | None = None) -> str:
     """The spellings that a flag takes, in words, for an error message."""
     if own:
-        return "the declared words are " + ", ".join(
-            f"{word} ({str(means).lower()})" for word, means in own.items()
-        )
+        return "the declared words are " + ", ".join(f"{word} ({str(means).lower()})" for word, means in own.items())
     yes, no = sorted(TRUE), sorted(FALSE)
     if name == "attack_success":
         yes, no = yes + sorted(ATTACK_TRUE), no + sorted(ATTACK_FALSE)

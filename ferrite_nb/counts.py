@@ -1,4 +1,4 @@
-"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs. The only work that grows with rows.
+"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs: all that grows with rows.
 
 Elementary group-bys through narwhals, so the same code runs on pandas, Polars, PyArrow, DuckDB and Spark; only the
 small count tables come back, as pandas.
@@ -6,7 +6,7 @@ small count tables come back, as pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -87,23 +87,35 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     return cells.sort_values([*strata, *kind, *version, *flags], ignore_index=True)
 
 
-def masks(cells: pd.DataFrame, metric: Metric) -> tuple[pd.Series, pd.Series, pd.Series]:
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def masks(cells: pd.DataFrame, metric: Metric) -> tuple[Mask, Mask, Mask]:
     """Over the cells: in the population, its event known, its event true."""
-    yes = pd.Series(True, index=cells.index)
-    population = reduce(
-        and_, (_equals(cells, column, value) for column, value in metric.population.items()), yes
-    )
+    population = np.ones(len(cells), dtype=bool)
+    for column, value in metric.population.items():
+        population &= _is(cells, column, value)
     if metric.only and "mode" in cells:
-        population &= cells["mode"].map(mode_key).isin(metric.only)
-    if metric.measured and metric.population.get("kind") == "attack" and "measurable" in cells:
-        population &= cells["measurable"].fillna(True)
-    known = reduce(and_, (cells[column].notna() for column in metric.event), population)
-    event = reduce(and_, (_equals(cells, column, value) for column, value in metric.event.items()), known)
-    return population.astype(bool), known.astype(bool), event.astype(bool)
+        population &= np.array([mode_key(mode) in metric.only for mode in cells["mode"]], dtype=bool)
+    if measured(cells, metric):
+        population &= ~_is(cells, "measurable", False)
+    known, event = population.copy(), population.copy()
+    for column, value in metric.event.items():
+        known &= _is(cells, column, True) | _is(cells, column, False)
+        event &= _is(cells, column, value)
+    return population, known, event & known
 
 
-def _equals(cells: pd.DataFrame, column: str, value: str | bool) -> pd.Series:
-    return (cells[column] == value).fillna(False).astype(bool)
+def measured(columns: Container[str], metric: Metric) -> bool:
+    """Whether the metric leaves out attacks that were not measurable, and the table says which these are."""
+    return metric.measured and metric.population.get("kind") == "attack" and "measurable" in columns
+
+
+def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
+    """Cells with this value; a missing value is never equal."""
+    if isinstance(value, str):
+        return cells[column].to_numpy(dtype=object) == value
+    return cells[column].to_numpy(dtype="int8", na_value=-1) == int(value)
 
 
 def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:
@@ -112,25 +124,28 @@ def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.Data
     Columns beside the strata: `k`, `n`, `missing`, `not_attempted` (in n, never tried), `unmeasurable` (left out).
     """
     population, known, event = masks(cells, metric)
-    rows = cells["rows"]
-    parts = {
-        "k": rows.where(event, 0),
-        "n": rows.where(known, 0),
-        "missing": rows.where(population & ~known, 0),
-    }
-    parts["not_attempted"] = (
-        rows.where(known & _equals(cells, "attempted", False), 0) if "attempted" in cells else rows * 0
-    )
-    out = (
-        _equals(cells, "kind", "attack") & _equals(cells, "measurable", False)
-        if metric.measured and metric.population.get("kind") == "attack" and "measurable" in cells
-        else pd.Series(False, index=cells.index)
-    )
-    parts["unmeasurable"] = rows.where(out, 0)
-    table = pd.DataFrame(parts)
-    if not strata:
-        return table.sum().to_frame().T
-    return table.groupby([cells[name] for name in strata], sort=False).sum().reset_index()
+    parts = {"k": event, "n": known, "missing": population & ~known}
+    parts["not_attempted"] = known & _is(cells, "attempted", False) if "attempted" in cells else known & False
+    unmeasurable = _is(cells, "kind", "attack") & _is(cells, "measurable", False) if measured(cells, metric) else None
+    parts["unmeasurable"] = known & False if unmeasurable is None else unmeasurable
+    groups, first = grouped(cells, strata)
+    rows = cells["rows"].to_numpy()
+    table = {name: cells[name].to_numpy(dtype=object)[first] for name in strata}
+    for name, mask in parts.items():
+        sums = np.zeros(len(first), dtype="int64")
+        np.add.at(sums, groups[mask], rows[mask])
+        table[name] = sums
+    return pd.DataFrame(table)
+
+
+def grouped(cells: pd.DataFrame, strata: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The group of each cell, and the first cell of each group; without strata all cells are one group."""
+    codes = np.zeros(len(cells), dtype="int64")
+    for name in strata:
+        found, values = pd.factorize(cells[name])
+        codes = pd.factorize(codes * max(len(values), 1) + found)[0]
+    first = np.unique(codes, return_index=True)[1] if len(cells) else np.zeros(0, dtype="int64")
+    return codes, first
 
 
 def versions(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
@@ -138,18 +153,17 @@ def versions(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> dict
     if "suite_version" not in cells:
         return {}
     population, _, _ = masks(cells, metric)
-    part = cells[population]
-    keys = [part[name] for name in strata]
-    if not keys:
-        return {(): sorted(part["suite_version"].unique())}
-    grouped = part["suite_version"].groupby(keys, sort=False).unique()
-    return {key if isinstance(key, tuple) else (key,): sorted(found) for key, found in grouped.items()}
+    found: dict[tuple[str, ...], set[str]] = {}
+    names = [cells[name].to_numpy(dtype=object)[population] for name in (*strata, "suite_version")]
+    for *labels, version in zip(*names, strict=True):
+        found.setdefault(tuple(labels), set()).add(version)
+    return {labels: sorted(several) for labels, several in found.items()}
 
 
 def row_masks(metric: Metric, have: Sequence[str]) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
     """The same three masks as `masks`, as expressions over rows."""
     tests = [nw.col(column) == value for column, value in metric.population.items()]
-    if metric.measured and metric.population.get("kind") == "attack" and "measurable" in have:
+    if measured(have, metric):
         tests.append(nw.coalesce(nw.col("measurable"), nw.lit(True)))
     population = reduce(and_, tests, nw.lit(True))
     known = reduce(and_, [~nw.col(column).is_null() for column in metric.event], nw.lit(True))
@@ -278,9 +292,7 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
         found[name] = found[name].fillna(0).astype("int64")
     if (found["k"] > found["n"]).any():
         row = found[found["k"] > found["n"]].iloc[0]
-        raise OutcomesError(
-            f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}"
-        )
+        raise OutcomesError(f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}")
     return filled(found, strata)
 
 
@@ -305,9 +317,7 @@ def repeated(runs: Outcomes) -> bool:
     """Whether some case has several repeats in a mode."""
     if "repeat" not in runs.columns or "case_id" not in runs.columns:
         return False
-    ends = pandas_of(
-        runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high"))
-    )
+    ends = pandas_of(runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high")))
     return bool(ends["low"].iloc[0] != ends["high"].iloc[0])
 
 

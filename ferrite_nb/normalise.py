@@ -97,8 +97,7 @@ class Normaliser:
             if name not in have and not (name == "case_id" and "rows" in have):
                 raise OutcomesError(
                     f"{self.what}no column {name}; the columns are {some(self.columns())}. Declare it: "
-                    f'{name}="<column>"'
-                    + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
+                    f'{name}="<column>"' + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
                 )
         if "kind" not in have:
             self.frame = self.frame.with_columns(nw.lit("attack").alias("kind"))
@@ -121,9 +120,7 @@ class Normaliser:
             if isinstance(what, Const):
                 made[name] = nw.lit(what.value)
                 continue
-            parts = (
-                [what.column] if isinstance(what, Words) else [what] if isinstance(what, str) else list(what)
-            )
+            parts = [what.column] if isinstance(what, Words) else [what] if isinstance(what, str) else list(what)
             for part in parts:
                 if part not in have:
                     raise OutcomesError(
@@ -158,9 +155,7 @@ class Normaliser:
         plain = [
             nw.col(name).cast(nw.String)
             for name in schema.names()
-            if name in CANONICAL
-            and name not in {*FLAGS, *AMOUNTS, *NUMBERS, "error"}
-            and schema[name] != nw.String
+            if name in CANONICAL and name not in {*FLAGS, *AMOUNTS, *NUMBERS, "error"} and schema[name] != nw.String
         ]
         if plain:
             self.frame = self.frame.with_columns(*plain)
@@ -198,9 +193,7 @@ class Normaliser:
         }
         wrong = {word: means for word, means in meaning.items() if means not in ("attack", "benign")}
         if own and any(means is not None for means in wrong.values()):
-            raise ValueError(
-                f"words for kind mean attack or benign, got {sorted(map(str, set(wrong.values())))}"
-            )
+            raise ValueError(f"words for kind mean attack or benign, got {sorted(map(str, set(wrong.values())))}")
         text = nw.col("kind").cast(nw.String)
         if wrong and not own:
             raise_places(self.frame, text.is_in(list(wrong)), "kind", "kind", rule, self.what)
@@ -212,9 +205,7 @@ class Normaliser:
                 .agg(nw.len().alias("rows"))
             )
             for word, rows in sorted(zip(left_out["kind"], left_out["rows"], strict=True)):
-                self.notes.append(
-                    f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign"
-                )
+                self.notes.append(f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign")
             self.frame = self.frame.filter(~text.is_in(list(wrong)) | nw.col("kind").is_null())
         if any(word != means for word, means in meaning.items()):
             known = [(word, means) for word, means in meaning.items() if word not in wrong]
@@ -255,17 +246,13 @@ class Normaliser:
                 blank = text.str.strip_chars().str.to_lowercase().is_in(sorted(MISSING | FALSE))
                 errors.insert(0, nw.when(~blank).then(text))
         if made or errors:
-            self.frame = self.frame.with_columns(
-                *made, *([nw.coalesce(*errors).alias("error")] if errors else [])
-            )
+            self.frame = self.frame.with_columns(*made, *([nw.coalesce(*errors).alias("error")] if errors else []))
         if self.resisted:
             self.frame = self.frame.with_columns(~nw.col("attack_success"))
         if errors:
             fine = nw.col("error").is_null()
             lost = [name for name in (*EVENTS, *NUMBERS) if name in schema]
-            self.frame = self.frame.with_columns(
-                *(nw.when(fine).then(nw.col(name)).alias(name) for name in lost)
-            )
+            self.frame = self.frame.with_columns(*(nw.when(fine).then(nw.col(name)).alias(name) for name in lost))
 
     def numbers(self) -> None:
         """Numbers and amounts from text where needed; amounts are whole numbers, never below 0."""

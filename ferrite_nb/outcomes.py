@@ -85,9 +85,7 @@ class Outcomes:
     def _values(self, column: str, wanted: list[str]) -> list[str]:
         """The wanted values as the data spell them; modes are found in any case."""
         text = nw.col(column).cast(nw.String).alias(column)
-        there = (
-            pandas_of(self.table.select(text).unique().head(100_000))[column].dropna().astype(str).tolist()
-        )
+        there = pandas_of(self.table.select(text).unique().head(100_000))[column].dropna().astype(str).tolist()
         known = {value: value for value in there}
         if column == "mode":
             known = {value.lower(): value for value in there} | known
@@ -130,12 +128,8 @@ class Outcomes:
         weights = "rows" in self.columns
         total = int(frame["rows"].sum()) if weights else len(frame)
         cases = f" of {frame['case_id'].n_unique():,} cases" if "case_id" in self.columns else ""
-        kinds = pandas_of(
-            frame.group_by("kind").agg(nw.col("rows").sum() if weights else nw.len().alias("rows"))
-        )
-        split = ", ".join(
-            f"{int(n):,} {kind}" for kind, n in sorted(zip(kinds["kind"], kinds["rows"], strict=True))
-        )
+        kinds = pandas_of(frame.group_by("kind").agg(nw.col("rows").sum() if weights else nw.len().alias("rows")))
+        split = ", ".join(f"{int(n):,} {kind}" for kind, n in sorted(zip(kinds["kind"], kinds["rows"], strict=True)))
         errors = int((~frame["error"].is_null()).sum()) if "error" in self.columns else 0
         modes = ", ".join(ordered_modes(self.modes, self.modes))
         return f"{self.source}: {total:,} rows{cases} ({split}; {errors:,} errors); modes: {modes}"
@@ -201,12 +195,8 @@ def outcomes(
     if keep not in (None, "first", "last"):
         raise ValueError(f'keep must be "first" or "last", got {keep!r}')
     for name, what in declared.items():
-        if not isinstance(what, str | Const | Words | list | tuple) or (
-            isinstance(what, list | tuple) and not what
-        ):
-            raise TypeError(
-                f"{name} takes a column name, a list of names, fnb.const or fnb.words, got {what!r}"
-            )
+        if not isinstance(what, str | Const | Words | list | tuple) or (isinstance(what, list | tuple) and not what):
+            raise TypeError(f"{name} takes a column name, a list of names, fnb.const or fnb.words, got {what!r}")
     try:
         table = nw.from_native(frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame)
     except TypeError:
@@ -217,25 +207,19 @@ def outcomes(
     what = read_from if read_from != "table" else ""
     names = table.collect_schema().names()
     if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        raise OutcomesError(
-            f"{what or 'the table'}: column names must be texts and differ, got {some(names)}"
-        )
+        raise OutcomesError(f"{what or 'the table'}: column names must be texts and differ, got {some(names)}")
     table, from_counts = expand_counts(table, declared, what)
     normal = Normaliser(table, what)
     table = normal.run(declared)
     found = [*notes, *from_counts, *normal.notes]
     lazy = isinstance(table, nw.LazyFrame)
     if isinstance(table, nw.DataFrame) and not len(table):
-        raise OutcomesError(
-            f"{what or 'the table'} has no row of outcomes; nothing can be said from an empty file"
-        )
+        raise OutcomesError(f"{what or 'the table'} has no row of outcomes; nothing can be said from an empty file")
     if not lazy or check == "full":
         table, more = unique_keys(table, keep, what)
         found += more
     elif keep:
-        raise ValueError(
-            "keep= needs an order of rows, which a lazy frame has not; drop the duplicates first"
-        )
+        raise ValueError("keep= needs an order of rows, which a lazy frame has not; drop the duplicates first")
     modes = () if lazy else tuple(str(mode) for mode in table["mode"].unique(maintain_order=True).to_list())
     result = native(table)
     if isinstance(result, pd.DataFrame):
@@ -261,9 +245,7 @@ def expand_counts(table: Frame, declared: dict[str, Declaration], what: str) -> 
     hits = rest.assign(attack_success=True, rows=k.astype("int64"))
     misses = rest.assign(attack_success=False, rows=(n - k).astype("int64"))
     both = pd.concat([hits, misses], ignore_index=True)
-    return nw.from_native(both), [
-        "counts only (k of n): no pairs and no clusters can be made from this table"
-    ]
+    return nw.from_native(both), ["counts only (k of n): no pairs and no clusters can be made from this table"]
 
 
 def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[str]]:
@@ -288,10 +270,6 @@ def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[
             'if several attacks share a case, declare case_id=["attack", "case_id"]'
         )
     if isinstance(table, nw.LazyFrame):
-        raise ValueError(
-            "keep= needs an order of rows, which a lazy frame has not; drop the duplicates first"
-        )
+        raise ValueError("keep= needs an order of rows, which a lazy frame has not; drop the duplicates first")
     kept = table.unique(subset=keys, keep=keep, maintain_order=True)  # type: ignore[arg-type]
-    return kept, [
-        f"{len(table) - len(kept)} rows replaced by another row of the same key (keep={keep!r}): {shown}"
-    ]
+    return kept, [f"{len(table) - len(kept)} rows replaced by another row of the same key (keep={keep!r}): {shown}"]

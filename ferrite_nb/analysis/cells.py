@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..columns import OutcomesError
@@ -16,6 +17,7 @@ from ..counts import (
     check_columns,
     cube,
     find_mode,
+    grouped,
     modes_of,
     name_of,
     tally,
@@ -25,6 +27,7 @@ from ..counts import (
 from ..metrics import METRICS, Metric, metric, mode_key, ordered_modes, ordered_strata, supported
 from ..outcomes import UNCHECKED, Outcomes
 
+COUNTS = ("k", "n", "missing", "not_attempted", "unmeasurable")
 FEW = 5  # fewer cases, or fewer independent clusters, are not read as a rate
 
 
@@ -82,23 +85,27 @@ def grid(counted: Counted, one: Metric) -> pd.DataFrame:
     """Every stratum that occurs, under every mode, in the order in which tables show them."""
     strata = strata_of(counted, one)
     others = [name for name in strata if name != "mode"]
-    frame = counted.cells[others].drop_duplicates() if others else pd.DataFrame(index=[0])
+    labels = set(zip(*(counted.cells[name] for name in others), strict=True)) if others else {()}
+    modes: list[tuple[str, ...]] = [()]
     if "mode" in strata:
-        modes = [mode for mode in counted.modes if not one.only or mode_key(mode) in one.only]
-        frame = frame.merge(pd.DataFrame({"mode": modes}), how="cross")
-    return in_order(frame.reset_index(drop=True), strata, counted.modes)
+        modes = [(mode,) for mode in counted.modes if not one.only or mode_key(mode) in one.only]
+    names = [*others, "mode"] if "mode" in strata else others
+    cells = [(*label, *mode) for label in labels for mode in modes]
+    frame = pd.DataFrame(cells, columns=names, index=range(len(cells)), dtype=object)[strata]
+    return in_order(frame, strata, counted.modes)
 
 
 def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -> pd.DataFrame:
     """Rows in the documented order of modes and scopes, other strata in text order."""
     if not strata:
         return frame
-    ranks = pd.DataFrame(index=frame.index)
+    ranks = []
     for name in strata:
         values = frame[name].unique()
         order = ordered_modes(values, modes) if name == "mode" else ordered_strata(name, values)
-        ranks[name] = frame[name].map({value: place for place, value in enumerate(order)})
-    return frame.loc[ranks.sort_values(list(strata), kind="stable").index].reset_index(drop=True)
+        places = {value: place for place, value in enumerate(order)}
+        ranks.append([places[value] for value in frame[name]])
+    return frame.iloc[np.lexsort(ranks[::-1])].reset_index(drop=True)
 
 
 def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
@@ -129,31 +136,36 @@ def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]
     """The cells of a metric with their reasons in `note`, and the counts below them (one row per cluster)."""
     strata = strata_of(counted, one)
     below = counts_of(counted, one)
-    frame = grid(counted, one)
-    numbers = [name for name in ("k", "n", "missing", "not_attempted", "unmeasurable") if name in below]
-    if strata:
-        frame = frame.merge(below.groupby(strata, sort=False)[numbers].sum().reset_index(), on=strata, how="left")
-    else:
-        frame = below[numbers].sum().to_frame().T.reset_index(drop=True)
-    for name in ("k", "n", "missing", "not_attempted", "unmeasurable"):
-        frame[name] = frame[name].fillna(0).astype("int64") if name in frame else 0
-    modes = frame["mode"] if "mode" in frame else pd.Series("", index=frame.index)
+    sums = summed(below, strata)
     told = versions(counted.cells, one, strata) if not counted.runs.pooled else {}
-    notes = []
-    for place, mode in enumerate(modes):
-        row = frame.iloc[place]
-        notes.append(_reason(counted, one, row, mode))
-        found = told.get(tuple(row[name] for name in strata), [])
-        if len(found) > 1 and strata_of(counted, one) == counted.strata:
+    rows = []
+    for cell in grid(counted, one).to_dict("records"):
+        labels = tuple(cell[name] for name in strata)
+        row = cell | sums.get(labels, dict.fromkeys(COUNTS, 0))
+        mode = row.get("mode", "")
+        row["note"] = _reason(counted, one, row, mode)
+        found = told.get(labels, [])
+        if len(found) > 1 and one.counted != "cases":
             raise OutcomesError(_mixed(counted, one, strata, row, found))
         if len(found) > 1:
-            notes[-1] = f"not computable: suite versions differ ({', '.join(found)}); runs.pool_versions() accepts them"
-    frame["note"] = notes
-    lost = frame["note"].str.startswith("not computable")
-    inactive = pd.Series([_inactive(one, mode) for mode in modes], index=frame.index)
-    frame.loc[lost, ["k", "n"]] = 0
-    frame.loc[lost & inactive, "missing"] = 0
-    return frame, below
+            row["note"] = f"not computable: suite versions differ ({', '.join(found)}); see runs.pool_versions()"
+        if row["note"]:
+            row |= {"k": 0, "n": 0} | ({"missing": 0} if _inactive(one, mode) else {})
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[*strata, *COUNTS, "note"]), below
+
+
+def summed(below: pd.DataFrame, strata: Sequence[str]) -> dict[tuple[str, ...], dict[str, int]]:
+    """The counts of each stratum, summed over the clusters below it."""
+    groups, first = grouped(below, strata)
+    numbers = {name: np.zeros(len(first), dtype="int64") for name in COUNTS}
+    for name in set(COUNTS) & set(below):
+        np.add.at(numbers[name], groups, below[name].to_numpy(dtype="int64"))
+    labels = zip(*(below[name].to_numpy(dtype=object)[first] for name in strata), strict=True) if strata else [()]
+    return {
+        tuple(label): {name: int(values[place]) for name, values in numbers.items()}
+        for place, label in enumerate(labels if len(first) else [])
+    }
 
 
 def _inactive(one: Metric, mode: str) -> bool:
@@ -201,14 +213,13 @@ def _known_in(counted: Counted, one: Metric, mode: str) -> bool:
 
 
 def _mixed(counted: Counted, one: Metric, strata: list[str], row: Any, found: list[str]) -> str:
-    per_mode = counted.cells.groupby("mode")["suite_version"].unique()
+    per_mode = versions(counted.cells, one, ["mode"])
     said = "; ".join(
-        f"{mode}: {', '.join(sorted(v or NO_VALUE for v in per_mode[mode]))}"
+        f"{mode}: {', '.join(version or NO_VALUE for version in per_mode.get((mode,), ['none']))}"
         for mode in counted.modes
-        if mode in per_mode
     )
     return (
-        f"{one.symbol} in {name_of(strata, row)} would mix suite versions ({', '.join(found)}). Versions per mode: "
+        f"{one.symbol} in {name_of(strata, [row[name] for name in strata])} would mix suite versions ({', '.join(found)}). Versions per mode: "
         f"{said}. "
         "Choose one with runs.where(suite_version=...), keep them apart with by=[..., 'suite_version'], "
         "or accept the mix with runs.pool_versions()"
