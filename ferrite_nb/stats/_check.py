@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 LARGEST_COUNT = 2**53  # up to here every whole number is exact as a float
+LARGEST_NUMBER = 1e150  # its square is still a float
+LARGEST_Z = 1e6
+_NO_NUMBER = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
 
 
 def count(value: Any, name: str) -> int:
@@ -23,12 +26,10 @@ def count(value: Any, name: str) -> int:
 
 def counts(value: Any, name: str) -> NDArray[np.int64]:
     """Counts of any shape as int64; whole floats are taken as their integers."""
-    array = np.asarray(value)
-    if isinstance(value, list | tuple) and array.size:
-        # numpy turns [True, 2] into [1, 2] and [2**53 - 1, 0.5] into floats: look at the items themselves
-        array = np.asarray(value, dtype=object)
-        if set(map(type, array.flat)) == {int}:
-            array = _integers(array, name)
+    # a list is looked at item by item: numpy would turn [True, 2] into [1, 2] and [1, "2"] into text
+    array = np.asarray(value, dtype=object) if isinstance(value, list | tuple) else np.asarray(value)
+    if array.dtype.kind == "O" and set(map(type, array.flat)) == {int}:
+        array = _integers(array, name)
     if array.size and array.dtype.kind not in "iuf":
         if array.dtype.kind == "b":
             raise ValueError(f"{name} must be whole numbers, got booleans; sum them first")
@@ -44,6 +45,11 @@ def counts(value: Any, name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def _shown(item: Any) -> str:
+    """An item as the caller wrote it: '5' and not np.str_('5')."""
+    return repr(item.item() if isinstance(item, np.generic) else item)
+
+
 def _integers(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     """An array of Python integers as int64."""
     try:
@@ -56,14 +62,14 @@ def _objects(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     """Counts out of Python objects (mixed lists, decimals of an engine); never out of text or dates."""
     out = np.empty(array.shape, dtype=object)
     for place, item in np.ndenumerate(array):
-        if item is None or isinstance(item, str | bytes | np.datetime64 | np.timedelta64):
-            raise TypeError(f"{name} must be whole numbers, got {item!r}")
+        if item is None or isinstance(item, _NO_NUMBER):
+            raise TypeError(f"{name} must be whole numbers, got {_shown(item)}")
         if isinstance(item, bool | np.bool_):
             raise ValueError(f"{name} must be whole numbers, got the boolean {item}")
         try:
             out[place] = int(item)
         except TypeError:
-            raise TypeError(f"{name} must be whole numbers, got {item!r}") from None
+            raise TypeError(f"{name} must be whole numbers, got {_shown(item)}") from None
         except (ValueError, OverflowError):
             raise ValueError(f"{name} must be whole numbers >= 0, got {item!r}") from None
         if out[place] != item:
@@ -97,12 +103,12 @@ def numbers(value: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be a list of numbers, got an array of shape {array.shape}")
     if array.size and array.dtype.kind not in "biuf":
         for item in array:
-            if item is None or isinstance(item, str | bytes | complex | np.datetime64 | np.timedelta64):
-                raise TypeError(f"{name} must be numbers, got {item!r}")
-    floats = array.astype(np.float64)
-    bad = floats[~np.isfinite(floats)]
+            if item is None or isinstance(item, _NO_NUMBER):
+                raise TypeError(f"{name} must be numbers, got {_shown(item)}")
+    floats = array.astype(np.float64, copy=False)
+    bad = floats[~(np.abs(floats) <= LARGEST_NUMBER)]
     if bad.size:
-        raise ValueError(f"{name} must be finite numbers, got {bad[0]}; leave missing values out")
+        raise ValueError(f"{name} must be finite numbers up to 1e150, got {bad[0]}; leave missing values out")
     return floats
 
 
@@ -112,7 +118,10 @@ def fraction(value: Any, name: str, *, open_ends: bool = False) -> float:
         raise TypeError(f"{name} must be a number, got {value!r}")
     if isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be a number, got the boolean {value}")
-    number = float(value)
+    try:
+        number = float(value)
+    except TypeError:
+        raise TypeError(f"{name} must be one number, got {value!r}") from None
     inside = 0 < number < 1 if open_ends else 0 <= number <= 1
     if math.isnan(number) or not inside:
         hint = f"; write {number / 100:g} for {number:g} %" if 1 < number < 100 else ""
@@ -135,8 +144,8 @@ def z_of(level: Any, z: Any = None) -> float:
         raise ValueError(f"give level or z, not both, got level = {level} and z = {z}")
     if isinstance(z, str | bytes):
         raise TypeError(f"z must be a number above 0, got {z!r}")
-    if isinstance(z, bool | np.bool_) or not math.isfinite(float(z)) or float(z) <= 0:
-        raise ValueError(f"z must be a number above 0, got {z}")
+    if isinstance(z, bool | np.bool_) or not 0 < float(z) <= LARGEST_Z:
+        raise ValueError(f"z must be a number above 0 and at most {LARGEST_Z:g}, got {z}")
     return float(z)
 
 

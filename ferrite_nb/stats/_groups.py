@@ -22,9 +22,7 @@ def codes(labels: Any, name: str, rows: int) -> tuple[NDArray[np.intp], int]:
     code = np.fromiter((seen.setdefault(label, len(seen)) for label in items), np.intp, count=rows)
     for label in seen:
         if not _known(label):
-            raise ValueError(
-                f"{name} must not be missing, got {label!r}; leave such rows out or name a group"
-            )
+            raise ValueError(f"{name} must not be missing, got {label!r}; leave such rows out or name a group")
     return code, len(seen)
 
 
@@ -40,9 +38,7 @@ def _known(label: Any) -> bool:
     return label is not None and isinstance(same, bool | np.bool_) and bool(same)
 
 
-def deviations(
-    values: NDArray[np.float64], code: NDArray[np.intp], groups: int
-) -> tuple[float, NDArray[np.float64]]:
+def deviations(values: NDArray[np.float64], code: NDArray[np.intp], groups: int) -> tuple[float, NDArray[np.float64]]:
     """The mean of all values, and for each group the sum of the deviations from it.
 
     Sums that are nothing but rounding errors are exactly 0: otherwise equal groups would seem to differ by
@@ -58,25 +54,27 @@ def deviations(
     return mean, sums.astype(np.float64)
 
 
-def residuals(events: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[Any]:
+def residuals(events: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np.object_]:
     """k - n·p of each cluster times N: whole numbers, so that equal clusters give exactly 0."""
-    return events.astype(object) * int(cases.sum()) - cases.astype(object) * int(events.sum())
+    exact: NDArray[np.object_] = events.astype(object) * int(cases.sum())
+    exact -= cases.astype(object) * int(events.sum())
+    return exact
 
 
-def group_sums(residuals: NDArray[Any], code: NDArray[np.intp], groups: int) -> NDArray[Any]:
+def group_sums(residuals: NDArray[np.object_], code: NDArray[np.intp], groups: int) -> NDArray[np.object_]:
     """Sums of whole numbers over groups, without rounding."""
     sums = np.zeros(groups, dtype=object)
     np.add.at(sums, code, residuals)
     return sums
 
 
-def variance(sums: NDArray[Any], total_n: int) -> float:
+def variance(sums: NDArray[np.object_], total_n: int) -> float:
     """The variance of the rate between clusters, G/(G-1) · Σ e²/N²: whole numbers, rounded once."""
     groups = len(sums)
     return float(groups * int(sums @ sums) / ((groups - 1) * total_n**4))
 
 
-def deff(sums: NDArray[Any], total_k: int, total_n: int) -> float:
+def deff(sums: NDArray[np.object_], total_k: int, total_n: int) -> float:
     """That variance over p(1-p)/(N-1) of a simple sample: exactly 1 with one case per cluster."""
     groups = len(sums)
     simple = total_n**2 * total_k * (total_n - total_k)

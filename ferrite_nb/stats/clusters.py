@@ -316,14 +316,10 @@ def cluster_mean(values: Any, cluster: Any, *, level: float = 0.95) -> ClusterMe
         notes.append("all cluster means are equal: no interval")
         return ClusterMean(mean, se, icc, deff, df, groups, NAN, NAN, "; ".join(notes))
     half_width = _student(df, level) * se
-    return ClusterMean(
-        mean, se, icc, deff, df, groups, mean - half_width, mean + half_width, "; ".join(notes)
-    )
+    return ClusterMean(mean, se, icc, deff, df, groups, mean - half_width, mean + half_width, "; ".join(notes))
 
 
-def _filled(
-    events: NDArray[np.int64], cases: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _filled(events: NDArray[np.int64], cases: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Only the clusters that have cases."""
     return events[cases > 0], cases[cases > 0]
 
@@ -335,7 +331,7 @@ def _share(k: int, n: int) -> float:
 
 def _few(clusters: int) -> list[str]:
     """The note that there are too few clusters, if so."""
-    return [f"insufficient clusters ({clusters} of at least {FEWEST})"] if clusters < FEWEST else []
+    return [f"insufficient clusters ({clusters}; at least {FEWEST} are needed)"] if clusters < FEWEST else []
 
 
 def _student(df: int, level: float) -> float:
