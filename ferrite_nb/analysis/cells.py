@@ -218,8 +218,9 @@ def _mixed(counted: Counted, one: Metric, strata: list[str], row: Any, found: li
         f"{mode}: {', '.join(version or NO_VALUE for version in per_mode.get((mode,), ['none']))}"
         for mode in counted.modes
     )
+    cell = name_of(strata, [row[name] for name in strata])
     return (
-        f"{one.symbol} in {name_of(strata, [row[name] for name in strata])} would mix suite versions ({', '.join(found)}). Versions per mode: "
+        f"{one.symbol} in {cell} would mix suite versions ({', '.join(found)}). Versions per mode: "
         f"{said}. "
         "Choose one with runs.where(suite_version=...), keep them apart with by=[..., 'suite_version'], "
         "or accept the mix with runs.pool_versions()"
