@@ -25,7 +25,7 @@ def csv(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> str:
 
     Returns
     -------
-    The CSV text. Read it back with `pandas.read_csv(path, float_precision="round_trip")`.
+    The CSV text: numbers read back equal to the last bit, cells without a value are empty.
     """
     safe = pd.DataFrame(
         {csv_text(name): [_machine(value) for value in table[name]] for name in table.columns}, dtype=object

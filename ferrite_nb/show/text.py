@@ -187,6 +187,8 @@ class Estimate:
 
     def label(self) -> str:
         """The short form for a figure or a table: "30/200 [10.7, 20.6]", or the reason."""
+        if self.n == 0:
+            return self._why()
         if self.kind in ("not computable", "insufficient"):
             return str(self)
         if self.kind == "corrected":

@@ -116,9 +116,7 @@ def test_p_values_are_never_printed_as_zero() -> None:
 def test_a_difference_has_its_sign_and_bounds_or_a_reason() -> None:
     assert text.difference_text(0.16, 0.1181, 0.2024) == "+16.0 points [11.8, 20.2]"
     assert text.difference_text(-0.0441, -0.1, 0.02) == "-4.4 points [-10.0, 2.0]"
-    assert (
-        text.difference_text(NAN, note="not computable: no shared cases") == "not computable: no shared cases"
-    )
+    assert text.difference_text(NAN, note="not computable: no shared cases") == "not computable: no shared cases"
     assert "%" not in text.difference_text(0.16, 0.1181, 0.2024)
 
 
