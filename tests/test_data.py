@@ -317,3 +317,42 @@ def test_requirements_pair_security_with_cost() -> None:
         assert one["metric"] in known
         assert ("at_most" in one) != ("at_least" in one)
         assert one["suite_version"] == "2026.1"
+
+
+# ---- through the face
+OUTCOMES = [
+    "agentdyn_gpt4o.csv", "agentdyn_gemini.csv", "asb_opi.csv", "attempts.csv", "clusters_x08.csv",
+    "ferrite_run_a.csv", "ferrite_run_b.csv", "gate_borderline.csv", "gate_cannot_tell.csv", "gate_fail.csv",
+    "gate_pass.csv", "gate_refuser.csv", "jailbreakbench_pair.csv", "outcomes_with_errors.csv",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_every_table_of_outcomes_is_read_and_rated_without_a_declaration(name: str) -> None:
+    rates = fnb.rates(fnb.read(fnb.data(name)))
+    events = table(name)
+    events = events[events["kind"] == "attack"]
+    if "error" in events:
+        events = events[events["error"] == ""]
+    weight = events["rows"].astype(int) if "rows" in events else pd.Series(1, index=events.index)
+    for mode, part in events.groupby("mode"):
+        found = rates[(rates["metric"] == "ASR") & (rates["mode"] == mode)].iloc[0]
+        known = part["attack_success"] != ""
+        hits = part["attack_success"] == "true"
+        assert (found["k"], found["n"]) == (weight[part.index][hits].sum(), weight[part.index][known].sum())
+
+
+def test_releases_are_rated_one_by_one_and_never_mixed() -> None:
+    history = fnb.read(fnb.data("releases.csv"))
+    with pytest.raises(fnb.OutcomesError, match="v1, v2"):
+        fnb.rates(history, "ASR")
+    by_release = fnb.rates(history, "ASR", by=["mode", "release"]).set_index("release")
+    assert by_release.loc[["1.5", "1.6"], "k"].tolist() == [44, 73]
+    assert by_release.loc[["1.5", "1.6"], "n"].tolist() == [600, 600]
+
+
+def test_errors_beat_outcomes_and_stand_in_floor_and_ceiling() -> None:
+    found = fnb.rates(fnb.read(fnb.data("outcomes_with_errors.csv")), "ASR").iloc[0]
+    assert (found["k"], found["n"], found["missing"]) == (2, 7, 3)
+    assert (found["low"], found["high"]) == pytest.approx((0.0822, 0.6411), abs=5e-5)
+    assert (found["floor"], found["ceiling"]) == (0.2, 0.5)

@@ -203,7 +203,7 @@ def cluster_note(result: Any, fewest: int, said: str) -> str:
 
 def worth_showing(table: pd.DataFrame) -> bool:
     """Whether the data hold anything of a metric that nobody asked for by name."""
-    return bool(table["metric"].iloc[0] in ("ASR", "CR") or (table["n"] + table["missing"]).sum())
+    return bool(table["metric"].isin(["ASR", "CR"]).any() or (table["n"] + table["missing"]).sum())
 
 
 def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFrame:
