@@ -22,8 +22,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             group = "browser"
         elif item.get_closest_marker("spark"):
             group = "spark"
-        elif folder == "notebooks":
-            group = item.nodeid  # notebooks are slow and share nothing
+        elif folder == "notebooks" and hasattr(item, "callspec"):
+            group = str(item.callspec.id)  # each notebook runs once, for all of its tests
         else:
             group = item.path.as_posix()
         item.add_marker(pytest.mark.xdist_group(group))

@@ -1,0 +1,117 @@
+"""What each executed notebook must print: one string per line or table row, in any order and layout.
+
+Tokens are words, counts k/n, and numbers to the digits written; a proportion may also be printed in percent.
+The values were computed outside this package: published counts, exact arithmetic, other programs.
+"""
+
+from __future__ import annotations
+
+PRINTS: dict[str, list[str]] = {
+    "00_start_here": [
+        "On 63/787 6.3 10.1",
+        "LoopOnly 121/787 13.0 18.1",
+        "SanitizerOnly 128/787 13.9 19.0",
+        "On 0/122",
+        "LoopOnly not computable",
+    ],
+    "01_raw_outcomes": [
+        "2/7 8.2 64.1",
+        "2/10",
+        "5/10",
+        "180/559 28.5 36.2",
+        "180/560",
+        "181/560",
+        "0/100 3.7",
+        "0/4",
+        "69/100",
+        "69/82",
+        "34/400 6.1 11.6",
+        "0/560 .68",
+        "0/60 6.0",
+    ],
+    "02_wilson_intervals": [
+        "successes=3/20 rate=0.150 wilson95=[0.052, 0.360]",
+        "successes=30/200 rate=0.150 wilson95=[0.107, 0.206]",
+        "successes=300/2000 rate=0.150 wilson95=[0.135, 0.166]",
+        "0/600 .0064",
+        "10/10 72.2",
+        ".332 .940",
+        ".945",
+    ],
+    "03_paired_modes": [
+        "36/300 61/300",
+        ".0214844",
+        "Off SanitizerOnly 12 0 .00049 .0020 1.837",
+        "SanitizerOnly LoopOnly 7 1 .0703 .1406",
+        "SanitizerOnly On 7 0 .0156 .0469",
+        "3.1416",
+    ],
+    "04_scope_gradient": [
+        "exact 661/777 82.4 87.4",
+        "domain_suffix 5/5 56.6",
+        "task_open 0/5 43.4",
+        "exact 714/777 89.8 93.6",
+        "3/3 insufficient data",
+    ],
+    "05_limits": [
+        "787 176",
+        "SanitizerOnly 3.17 248",
+        "LoopOnly 12.85 61",
+        "On 6.21 127",
+        ".078 .127",
+        ".047 .201",
+        "787/787",
+    ],
+    "06_judges": [
+        ".459 300",
+        ".307 300",
+        ".656 250",
+        ".707 .973",
+        "47/187 .251",
+        "186/189 .984",
+        ".357",
+        ".24 .16",
+    ],
+    "07_detectors": [
+        ".9896",
+        ".4897",
+        ".0868",
+        "19 999 .0187",
+        ".0826",
+        ".4447",
+        ".999",
+        "2,995",
+    ],
+    "08_measurement_programme": [
+        "12 .576",
+        "5 .0195",
+        ".9915 .4449",
+        "19",
+        "281",
+        "1,660",
+        ".549",
+    ],
+    "09_paper_figures": [
+        "336/336",
+        "84/84",
+        "662/2847 21.7 24.8",
+        "34.2",
+        ".32",
+        "38",
+        "8/16 28.0 72.0",
+    ],
+    "lab_chapter_29_solutions": [
+        "successes=3/20 rate=0.150 wilson95=[0.052, 0.360]",
+        "successes=30/200 rate=0.150 wilson95=[0.107, 0.206]",
+        "successes=300/2000 rate=0.150 wilson95=[0.135, 0.166]",
+        "per-seed rates: 0.110 0.130 0.135 0.105 0.145 mean=0.125 sd=0.017",
+        "baseline_asr=0.350 defended_asr=0.190 reduction_ci95=[0.120, 0.203]",
+        "105",
+        "57",
+        "36",
+        "61",
+        ".0230",
+        ".72",
+    ],
+}
+PRINTS["lab_chapter_29"] = PRINTS["lab_chapter_29_solutions"][:5]

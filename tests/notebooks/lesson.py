@@ -1,0 +1,167 @@
+"""A lesson as the tests see it: its source, and what a reader sees after Run All in a fresh kernel."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import nbclient
+import nbformat
+from traitlets.config import Config
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+OFFLINE = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+
+
+@dataclass(frozen=True)
+class Run:
+    """An executed notebook: its cells with outputs, how long it took, and the files it left behind."""
+
+    notebook: Any
+    seconds: float
+    left: frozenset[Path]
+
+    def outputs(self) -> list[tuple[int, Any]]:
+        """Every output with the number of its cell."""
+        cells = enumerate(self.notebook.cells)
+        return [(number, output) for number, cell in cells for output in cell.get("outputs", [])]
+
+    def lines(self) -> list[str]:
+        """What a reader reads: printed lines, and one line for each row of a table."""
+        return [line for _, output in self.outputs() for line in lines_of(output)]
+
+
+def run(path: Path, **environment: str) -> Run:
+    """Execute a notebook from the top in a fresh kernel, without network; an error in a cell raises."""
+    notebook = nbformat.read(path, as_version=4)
+    before = files(path.parent)
+    clean = {name: value for name, value in os.environ.items() if name != "FERRITE_RESULTS"}
+    with (
+        tempfile.TemporaryDirectory() as sockets,
+        mock.patch.dict(os.environ, clean | OFFLINE | environment, clear=True),
+    ):
+        client = nbclient.NotebookClient(
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(path.parent)}},
+            allow_errors=False,
+            # ipykernel warns of unencrypted TCP. A local socket needs no encryption; its place must be an absolute
+            # path, because kernel and client work in different folders.
+            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+        )
+        start = time.perf_counter()
+        client.execute()
+    return Run(notebook, time.perf_counter() - start, frozenset(files(path.parent) - before))
+
+
+@functools.cache
+def executed(path: Path) -> Run:
+    """The same, once per session."""
+    return run(path)
+
+
+def files(folder: Path) -> set[Path]:
+    """The files of a folder, without Jupyter's own checkpoints."""
+    return {path for path in folder.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts}
+
+
+def text_of(value: Any) -> str:
+    """A notebook keeps text as one string or as a list of lines."""
+    return value if isinstance(value, str) else "".join(value or "")
+
+
+def lines_of(output: Any) -> Iterator[str]:
+    """The lines of one output; of several forms of it the one that JupyterLab shows."""
+    if output["output_type"] == "stream":
+        yield from text_of(output["text"]).splitlines()
+        return
+    data = output.get("data", {})
+    if "text/html" in data:
+        yield from Rows.of(text_of(data["text/html"]))
+    elif "image/png" not in data:
+        yield from text_of(data.get("text/markdown") or data.get("text/plain")).splitlines()
+
+
+class Rows(HTMLParser):
+    """The text of HTML, one line for each table row or block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.parts: list[str] = []
+        self.hidden = 0
+
+    @classmethod
+    def of(cls, html: str) -> list[str]:
+        """The lines of a piece of HTML."""
+        parser = cls()
+        parser.feed(html)
+        parser.close()
+        parser.end()
+        return parser.lines
+
+    def end(self) -> None:
+        """Close the line that is being read."""
+        line = " ".join(part for part in (" ".join(self.parts)).split() if part)
+        if line:
+            self.lines.append(line)
+        self.parts = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.hidden += tag in {"style", "script"}
+        if tag in {"tr", "p", "div", "li", "br", "caption", "h1", "h2", "h3", "h4", "table", "figcaption"}:
+            self.end()
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in {"style", "script"}
+        if tag in {"tr", "p", "div", "li", "caption", "h1", "h2", "h3", "h4", "table", "figcaption"}:
+            self.end()
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.parts.append(data)
+
+
+NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+FRACTION = re.compile(r"\d[\d,]*/\d[\d,]*")
+
+
+def numbers(line: str) -> list[float]:
+    """All numbers of a line, "1,660" and ".576" too."""
+    return [float(hit.replace(",", "").replace("−", "-").rstrip(".")) for hit in NUMBER.findall(line)]
+
+
+def holds(line: str, expected: str) -> bool:
+    """Whether one line holds every token of `expected`: words, counts k/n, numbers to the digits written.
+
+    A number may be printed as a proportion or in percent; a count k/n also as two numbers.
+    """
+    found = numbers(line)
+    return all(_token(line, found, token) for token in expected.split())
+
+
+def _token(line: str, found: list[float], token: str) -> bool:
+    if FRACTION.fullmatch(token):
+        exact = re.search(rf"(?<![\d,.]){re.escape(token)}(?![\d,.]*\d)", line.replace(" / ", "/"))
+        return bool(exact) or all(float(part.replace(",", "")) in found for part in token.split("/"))
+    if not NUMBER.fullmatch(token):
+        return token.lower() in line.lower()
+    digits = token.replace(",", "").lower()
+    value = float(digits)
+    mantissa, _, exponent = digits.partition("e")
+    places = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    whole = digits.lstrip("-−").isdigit()  # a count is exact
+    half = 1e-9 if whole else 0.5000001 * 10.0**-places
+    scales = (1.0,) if whole or exponent else (1.0, 0.01, 100.0)
+    return any(abs(have / scale - value) <= half for have in found for scale in scales)
