@@ -165,7 +165,8 @@ def row_masks(metric: Metric, have: Sequence[str]) -> tuple[nw.Expr, nw.Expr, nw
     tests = [nw.col(column) == value for column, value in metric.population.items()]
     if measured(have, metric):
         tests.append(nw.coalesce(nw.col("measurable"), nw.lit(True)))
-    population = reduce(and_, tests, nw.lit(True))
+    # a filter takes no bare literal: a metric of all rows says so with a key, which is never missing
+    population = reduce(and_, tests or [~nw.col("mode").is_null()])
     known = reduce(and_, [~nw.col(column).is_null() for column in metric.event], nw.lit(True))
     event = reduce(and_, [nw.col(column) == value for column, value in metric.event.items()], nw.lit(True))
     return population, known, event

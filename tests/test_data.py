@@ -356,3 +356,23 @@ def test_errors_beat_outcomes_and_stand_in_floor_and_ceiling() -> None:
     assert (found["k"], found["n"], found["missing"]) == (2, 7, 3)
     assert (found["low"], found["high"]) == pytest.approx((0.0822, 0.6411), abs=5e-5)
     assert (found["floor"], found["ceiling"]) == (0.2, 0.5)
+
+
+def test_live_file_is_rated_from_the_last_line_of_each_key(last: list[dict[str, Any]]) -> None:
+    runs = fnb.read(fnb.data("ferrite_live.jsonl"))
+    assert any("12" in note and "replaced" in note for note in runs.notes)
+    rates = fnb.rates(runs)
+    attacks = [line for line in last if line["kind"] == "attack" and line["outcome"]["measurable"]]
+    for mode in ("off", "guard", "full"):
+        here = [line for line in attacks if line["mode"] == mode]
+        known = [line["outcome"] for line in here if line["error"] is None]
+        row = rates[rates["mode"] == mode].set_index("metric")
+        tried = sum(outcome["attack_attempted"] for outcome in known)
+        ran = sum(outcome["attack_executed"] for outcome in known)
+        blocked = sum(outcome["attack_blocked"] for outcome in known)
+        assert row.loc[["tried", "ran", "blocked"], "k"].tolist() == [tried, ran, blocked]
+        assert row.loc[["tried", "ran", "blocked"], "n"].tolist() == [len(known), len(known), tried]
+        assert row.loc["ran", "missing"] == len(here) - len(known)
+    false_refusal = rates[rates["metric"] == "false refusal"].set_index("mode")
+    assert "no guard runs in off" in false_refusal.loc["off", "note"]
+    assert (false_refusal.loc["guard", "k"], false_refusal.loc["guard", "n"]) == (5, 24)

@@ -64,16 +64,24 @@ def test_the_reject_flagged_policy_is_the_one_that_was_run(row: pd.Series, run_a
 
 
 GUARD = [
-    param for param in cells("B-guard", ("guard experiment",), computable=True)
-    if param.values[0]["metric"] == "ASR" and param.values[0]["stratum"] != "all"
-]  # fmt: skip
+    param
+    for param in cells("B-guard", ("guard experiment",), computable=True)
+    if param.values[0]["metric"] == "ASR" and not param.id.startswith("with guard-all")
+]
 
 
 @pytest.mark.parametrize("row", GUARD)
-def test_guard_experiment_by_tier(row: pd.Series, run_b: fnb.Outcomes, cell: Any, printed: Any) -> None:
+def test_guard_experiment(row: pd.Series, run_b: fnb.Outcomes, cell: Any, printed: Any) -> None:
     # The guard alone is LoopOnly; the third tier ran in Off and On only.
     mode = "Off" if row["mode_or_pair"] == "without guard" else "On" if "Tier3" in row["stratum"] else "LoopOnly"
     agrees(cell(run_b, "ASR", mode, row["stratum"]), row, printed)
+
+
+def test_guard_experiment_over_all_tiers(run_b: fnb.Outcomes, cell: Any) -> None:
+    row = next(param.values[0] for param in cells("B-guard", ("guard experiment",), computable=True)
+               if param.id == "with guard-all-ASR")  # fmt: skip
+    parts = [cell(run_b, "ASR", "LoopOnly"), cell(run_b, "ASR", "On", "tier=Tier3AgentDojo")]
+    assert [sum(int(part[name]) for part in parts) for name in ("k", "n")] == [int(row["k"]), int(row["n"])]
 
 
 REASONS = {
