@@ -28,6 +28,7 @@ from .columns import (
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 MOST_WORDS = 2_000
+LARGEST = 2.0**53
 NEVER = "\x00 no such word"
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 
@@ -268,7 +269,8 @@ class Normaliser:
                 self.frame = self.frame.with_columns(text.cast(nw.Float64).alias(name))
             if name in AMOUNTS:
                 number = nw.col(name).cast(nw.Float64)
-                bad = (number < 0) | (number != number.floor())
+                # A missing number is none of the three, on every engine.
+                bad = (number < 0) | (number % 1 > 0) | (number > LARGEST)
                 raise_places(self.frame, bad, name, name, "it must be a whole number >= 0", self.what)
 
     def keys(self) -> None:

@@ -10,12 +10,13 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import orjson
+import pandas as pd
 from tqdm import tqdm
 
 from ..columns import OutcomesError
@@ -188,7 +189,10 @@ def files_in(folder: Path, tally: Tally) -> list[Path]:
         for name in list(folders):
             if os.path.islink(os.path.join(here, name)):
                 # os.walk does not follow it; say so.
-                tally.add("links to folders that were not followed", os.path.join(os.path.relpath(here, folder), name))
+                tally.add(
+                    "links to folders that were not followed",
+                    os.path.join(os.path.relpath(here, folder), name),
+                )
         for name in sorted(names):
             path = Path(here, name)
             if name.startswith("."):
@@ -218,3 +222,16 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     return str(value)
+
+
+def part_of(value: Any, name: str) -> dict[str, Any]:
+    """The object under a key, or an empty one where there is none: a stranger's file may hold anything there."""
+    part = value.get(name) if isinstance(value, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame of texts, each column in the order of its first appearance; a missing value stays missing."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    texts = {name: [text_of(row.get(name)) for row in rows] for name in names}
+    return pd.DataFrame({name: pd.Series(values, dtype="str") for name, values in texts.items()})

@@ -20,10 +20,27 @@ from .recognise import Head, head_of
 
 # One line per reader, in the order in which they are asked. The plain table takes what no other one knows.
 READERS = (
+    "garak",
+    "ferrite_live",
+    "ferrite_scripted",
     "table",
 )  # fmt: skip
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
-NOT_RESULTS = {".md", ".html", ".htm", ".png", ".svg", ".pdf", ".py", ".ipynb", ".toml", ".yaml", ".yml", ".tex", ".log"}
+NOT_RESULTS = {
+    ".md",
+    ".html",
+    ".htm",
+    ".png",
+    ".svg",
+    ".pdf",
+    ".py",
+    ".ipynb",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".tex",
+    ".log",
+}
 
 
 class Reader(Protocol):
@@ -167,14 +184,24 @@ def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
     plain = [reader for reader in groups if not getattr(reader, "SPECIFIC", True)]
     if len(groups) > len(plain):
         for reader in plain:
-            tally.add(f"files in the folder that were not read ({reader.NAME})", groups[reader][0].name, len(groups[reader]))
+            tally.add(
+                f"files in the folder that were not read ({reader.NAME})",
+                groups[reader][0].name,
+                len(groups[reader]),
+            )
             del groups[reader]
     if not groups:
         seen = some([path.name for path in files], 8) if files else "nothing"
-        raise OutcomesError(f"the folder {folder.name} holds no results that can be read; it holds {seen}. {can_read()}")
+        raise OutcomesError(
+            f"the folder {folder.name} holds no results that can be read; it holds {seen}. {can_read()}"
+        )
     if len(groups) > 1:
-        listed = "; ".join(f"{reader.NAME}: {some([path.name for path in found], 3)}" for reader, found in groups.items())
-        raise OutcomesError(f"the folder {folder.name} holds results of several formats ({listed}); name the files to read")
+        listed = "; ".join(
+            f"{reader.NAME}: {some([path.name for path in found], 3)}" for reader, found in groups.items()
+        )
+        raise OutcomesError(
+            f"the folder {folder.name} holds results of several formats ({listed}); name the files to read"
+        )
     return groups
 
 

@@ -80,7 +80,9 @@ def _lazy(heads: Sequence[Head]) -> Any:
             return None
     kinds = {("json" if head.json_start else "csv") if head.kind == "text" else head.kind for head in heads}
     if len(kinds) > 1 or not kinds <= {"parquet", "csv", "json"}:
-        raise OutcomesError(f"{some([head.path.name for head in heads], 4)}: too large to be read as one; save it as Parquet")
+        raise OutcomesError(
+            f"{some([head.path.name for head in heads], 4)}: too large to be read as one; save it as Parquet"
+        )
     return _relation(heads[0], [head.path for head in heads])
 
 
@@ -109,7 +111,9 @@ def _arrow(path: Path) -> Any:
         import pyarrow as pa
         from pyarrow import feather
     except ImportError:
-        raise OutcomesError(f"{path.name} is an Arrow file; install pyarrow to read it, or save it as Parquet") from None
+        raise OutcomesError(
+            f"{path.name} is an Arrow file; install pyarrow to read it, or save it as Parquet"
+        ) from None
     try:
         return feather.read_table(path)
     except (pa.ArrowException, OSError, ValueError) as problem:
@@ -152,7 +156,11 @@ def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
         tally.add("half-written last lines", f"{name}, row {len(frame)}")
         frame, short = frame.iloc[:-1], short.iloc[:-1]
     if short.any():
-        tally.add("rows with fewer values than columns", f"{name}, row {int(short.to_numpy().argmax()) + 1}", int(short.sum()))
+        tally.add(
+            "rows with fewer values than columns",
+            f"{name}, row {int(short.to_numpy().argmax()) + 1}",
+            int(short.sum()),
+        )
     spare = [place for place, one in enumerate(names) if not one and (frame.iloc[:, place].isin(["", None])).all()]
     frame, names = frame.drop(columns=spare), [one for place, one in enumerate(names) if place not in spare]
     twice = sorted({one for one in names if names.count(one) > 1})
