@@ -73,3 +73,14 @@ def compare(actual, expected, tolerance, what):
 def case_tolerance(tolerance):
     """The tolerance as text for a message."""
     return ", ".join(f"{kind} {size:g}" for kind, size in tolerance.items())
+
+
+def caught(monkeypatch, name, mutant):
+    """Whether some case of the file fails when `mutant` stands in for its routine: the cases can tell the two apart."""
+    monkeypatch.setattr(stats, mutant.__name__, mutant)
+    for parameter in load(name, mutant.__name__):
+        try:
+            agrees(parameter.values[0])
+        except AssertionError:
+            return True
+    return False
