@@ -183,25 +183,26 @@ def json_file(path: Path, tally: Tally) -> Any:
 def files_in(folder: Path, tally: Tally) -> list[Path]:
     """All files under a folder, in sorted order. Links that lead out of it, and hidden files, are left out."""
     root = folder.resolve()
-    found: list[Path] = []
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in list(folders):
-            if os.path.islink(os.path.join(here, name)):
-                # os.walk does not follow it; say so.
-                tally.add(
-                    "links to folders that were not followed",
-                    os.path.join(os.path.relpath(here, folder), name),
-                )
-        for name in sorted(names):
-            path = Path(here, name)
-            if name.startswith("."):
-                continue
-            if path.is_symlink() and not path.resolve().is_relative_to(root):
-                tally.add("links that lead out of the folder and were not followed", str(path.relative_to(folder)))
-            elif path.is_file():
-                found.append(path)
-    return sorted(found)
+    found: list[str] = []
+    waiting = [str(folder)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                inside = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError as problem:
+            raise OutcomesError(f"the folder {folder.name} cannot be read: {problem.strerror}") from problem
+        for entry in inside:
+            if entry.is_symlink():
+                target = Path(entry.path).resolve()
+                if target.is_relative_to(root) and target.is_file():
+                    found.append(entry.path)
+                else:
+                    tally.add("links to folders or out of the folder, which were not followed", entry.name)
+            elif entry.is_dir():
+                waiting.append(entry.path)
+            elif entry.is_file():
+                found.append(entry.path)
+    return [Path(name) for name in sorted(found)]
 
 
 def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:
@@ -211,17 +212,19 @@ def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:
 
 def text_of(value: Any) -> str | None:
     """A JSON value as the text of a key or stratum: `true`, `7`, lists joined with "+"; null is missing."""
-    if value is None:
-        return None
-    if isinstance(value, str):
+    if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
-        return "+".join(text_of(one) or "" for one in value)
-    if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return str(value)
+    try:
+        if isinstance(value, list):
+            return "+".join(text_of(one) or "" for one in value)
+        if isinstance(value, dict):
+            return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        return str(value)
+    except (RecursionError, ValueError):
+        # Nested too deeply for Python, or a number with more digits than it prints.
+        return "(too large to show)"
 
 
 def part_of(value: Any, name: str) -> dict[str, Any]:

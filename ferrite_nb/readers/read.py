@@ -23,6 +23,7 @@ READERS = (
     "garak",
     "ferrite_live",
     "ferrite_scripted",
+    "agentdojo",
     "table",
 )  # fmt: skip
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
