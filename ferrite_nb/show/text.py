@@ -7,6 +7,7 @@ there is none. Proportions go in from 0 to 1; percent come out only as text.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -26,6 +27,7 @@ __all__ = [
     "html_text",
     "latex_text",
     "markdown_text",
+    "method_text",
     "number",
     "p_text",
     "plain",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 FEW = 5  # fewer cases (or independent clusters) than this are "insufficient data"
+_PEOPLE = "wilson|newcombe|clopper|pearson|jeffreys|agresti|coull|mcnemar|rogan|gladen"
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _NOISE = Decimal("1e-9")  # in percent: what lies nearer to 0 or 100 than this is floating-point dust
 
@@ -87,6 +90,11 @@ def p_text(p: float, log10_p: float | None = None, *, full: bool = False) -> str
     if f"{value:.4f}" != "0.0000":
         return f"{value:.4f}"
     return f"{value:.1e}" if full else "<0.0001"
+
+
+def method_text(method: str) -> str:
+    """A method with people's names as names: "clustered wilson" is "clustered Wilson"."""
+    return re.sub(_PEOPLE, lambda found: found[0].title().replace("Mcn", "McN"), plain(method))
 
 
 def difference_text(diff: float, low: float = math.nan, high: float = math.nan, *, note: str = "") -> str:
