@@ -197,7 +197,10 @@ def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence
         .otherwise(nw.when(event).then(nw.lit(MOST_REPEATS + 1)).otherwise(nw.lit(MOST_REPEATS)))
     )
     rows = runs.table.filter(population & nw.col("mode").is_in(list(modes))).select(
-        "case_id", "mode", *labels(runs, keep), state.cast(nw.Int64).alias("_state")
+        "case_id",
+        "mode",
+        *labels(runs, [name for name in keep if name != "case_id"]),
+        state.cast(nw.Int64).alias("_state"),
     )
     packed = [f"_mode{place}" for place in range(len(modes))]
     spread = rows.with_columns(
@@ -206,7 +209,9 @@ def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence
             for mode, name in zip(modes, packed, strict=True)
         )
     )
-    per_case = spread.group_by("case_id", *keep).agg(*(nw.col(name).sum().alias(name) for name in packed))
+    per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
+        *(nw.col(name).sum().alias(name) for name in packed)
+    )
     found = pandas_of(per_case.group_by(*keep, *packed).agg(nw.len().alias("cases")))
     return _unpack(filled(found, keep), keep, packed)
 
@@ -272,7 +277,8 @@ def trace_counts(runs: Outcomes, metric: Metric, strata: Sequence[str], baseline
     on = [name for name in ("case_id", "repeat") if name in runs.columns]
     rows = runs.table.filter(population)
     base = rows.filter(nw.col("mode") == baseline).select(*on, nw.col("trace").alias("_trace"))
-    joined = rows.select(*on, *labels(runs, strata), "trace").join(base, on=on, how="left")
+    kept = [name for name in strata if name not in on]
+    joined = rows.select(*on, *labels(runs, kept), "trace").join(base, on=on, how="left")
     known = ~(nw.col("trace").is_null() | nw.col("_trace").is_null())
     same = nw.when(nw.col("trace") == nw.col("_trace")).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
     return _summed(joined, same, nw.lit(1.0), known, strata)

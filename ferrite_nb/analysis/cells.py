@@ -110,14 +110,14 @@ def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -
 
 def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
     """k, n, missing and the material of notes, one row per cell of `grid` and (where wanted) per cluster below it."""
-    strata = list(dict.fromkeys([*strata_of(counted, one), *counted.cluster]))
+    strata = list(dict.fromkeys([*strata_of(counted, one), *cluster_of(counted, one)]))
     have = counted.runs.columns
     if any(column not in have for column in one.columns):
         return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
     if one.counted == "cases":
         return case_counts(counted.runs, one, strata)
     if one.counted == "amounts":
-        return amount_counts(counted.runs, one, list(dict.fromkeys([*strata, *segment_cluster(counted)])))
+        return amount_counts(counted.runs, one, strata)
     if one.counted == "traces":
         try:
             baseline = find_mode(counted.modes, counted.baseline, "baseline")
@@ -127,9 +127,11 @@ def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
     return tally(counted.cells, one, strata)
 
 
-def segment_cluster(counted: Counted) -> list[str]:
-    """Segments of one case are not independent draws: the case is their cluster unless another is named."""
-    return counted.cluster or (["case_id"] if "case_id" in counted.runs.columns else [])
+def cluster_of(counted: Counted, one: Metric) -> list[str]:
+    """The clusters of a metric: segments of one case are not independent draws; a case is no cluster of itself."""
+    if one.counted == "amounts" and not counted.cluster and "case_id" in counted.runs.columns:
+        return ["case_id"]
+    return [name for name in counted.cluster if not (one.counted == "cases" and name == "case_id")]
 
 
 def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -20,12 +20,12 @@ from .cells import (
     Counted,
     cells_of,
     chosen_metrics,
+    cluster_of,
     count,
     grid,
     listed,
     no_cost,
     plain_notes,
-    segment_cluster,
 )
 
 NUMBERS = [
@@ -126,7 +126,7 @@ def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
 def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
     """The rates of one metric: the counts of each cell through the interval that fits its unit."""
     frame, below = cells_of(counted, one)
-    keys = segment_cluster(counted) if one.counted == "amounts" else [] if one.counted == "cases" else counted.cluster
+    keys = cluster_of(counted, one)
     known = frame["n"] > 0
     frame["rate"] = np.where(known, frame["k"] / frame["n"].where(known, 1), np.nan)
     everyone = frame["n"] + frame["missing"]
