@@ -85,7 +85,9 @@ class Scores:
         try:
             made = np.array(self.values, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            made = np.array([np.nan if number(one) is None else float(one) for one in self.values], dtype=float)
+            made = np.array(
+                [np.nan if number(one) is None else float(one) for one in self.values], dtype=float
+            )
         made[~np.isfinite(made)] = np.nan
         return made
 
@@ -95,7 +97,8 @@ class Report:
 
     def __init__(self, name: str, tally: Tally) -> None:
         self.name, self.tally = name, tally
-        self.version, self.target, self.system, self.run = "", "", None, ""
+        self.version = self.target = self.run = ""
+        self.system: str | None = None
         self.aggregated, self.completed = False, False
         self.stated: float | None = None
         self.waiting = 0
@@ -234,7 +237,9 @@ class Report:
 
     def codes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The probe of each attempt, as a number."""
-        return np.fromiter((self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes))
+        return np.fromiter(
+            (self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes)
+        )
 
     def code(self, probe: str) -> int:
         """The number of a probe."""
