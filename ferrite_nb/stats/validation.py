@@ -1,0 +1,190 @@
+"""How good is a judge: its flags against human labels, as rates with intervals and as Cohen's kappa.
+
+Agreement alone says little: at 2 % prevalence a judge that always says "no" agrees 98 times of 100.
+So every result carries the agreement of such a constant judge beside the agreement found.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._check import count, counts, level_of, z_of
+from .intervals import interval
+
+__all__ = ["JudgeValidation", "Kappa", "judge_validation", "kappa"]
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Result of `kappa`: `state` is "ok", "no interval" (se is 0) or "undefined" (all NaN)."""
+
+    kappa: float
+    se: float
+    low: float
+    high: float
+    state: str
+    note: str
+
+
+@dataclass(frozen=True)
+class JudgeValidation:
+    """Result of `judge_validation`: rates and Wilson limits, all proportions; n labelled outputs."""
+
+    se: float
+    se_low: float
+    se_high: float
+    sp: float
+    sp_low: float
+    sp_high: float
+    agreement: float
+    agreement_low: float
+    agreement_high: float
+    kappa: float
+    kappa_low: float
+    kappa_high: float
+    kappa_state: str
+    prevalence: float
+    constant_judge: float
+    n: int
+    note: str
+
+
+def judge_validation(tp: int, fn: int, tn: int, fp: int, *, level: float = 0.95) -> JudgeValidation:
+    """A judge against human labels: sensitivity, specificity, agreement, kappa, and the constant judge.
+
+    Parameters
+    ----------
+    tp, fn : human positives that the judge flagged, and missed.
+    tn, fp : human negatives that the judge left alone, and flagged.
+    level : confidence level of all intervals.
+
+    Returns
+    -------
+    JudgeValidation
+        `se`, `sp`, `agreement` with Wilson limits; `kappa*`; `prevalence` = share of human positives;
+        `constant_judge` = agreement of a judge that always gives the commoner answer; `n`; `note`.
+
+    Not computable when
+    -------------------
+    A class has no label: its rate is NaN and the note says so. No label at all: everything is NaN.
+
+    Notes
+    -----
+    Call it once per condition: agreement can be equal where sensitivity is not (.92 against .64 at
+    93.3 % agreement in both).
+
+    Example
+    -------
+    >>> r = judge_validation(24, 3, 46, 2)
+    >>> round(r.se, 4), round(r.agreement, 4), r.constant_judge
+    (0.8889, 0.9333, 0.64)
+    """
+    level = level_of(level)
+    tp, fn, tn, fp = count(tp, "tp"), count(fn, "fn"), count(tn, "tn"), count(fp, "fp")
+    positives, negatives = tp + fn, tn + fp
+    n = positives + negatives
+    hits, cases = np.array([tp, tn, tp + tn]), np.array([positives, negatives, n])
+    ends = interval(hits, cases, level=level)
+    rates = [k / of if of else NAN for k, of in zip(hits.tolist(), cases.tolist(), strict=True)]
+    lows, highs = ends.low.tolist(), ends.high.tolist()
+    chance = kappa([[tp, fn], [fp, tn]], level=level)
+    notes = []
+    if not positives:
+        notes.append("no human-labelled positives: sensitivity is unknown")
+    if not negatives:
+        notes.append("no human-labelled negatives: specificity is unknown")
+    if chance.note:
+        notes.append(f"kappa {chance.state}: {chance.note}")
+    return JudgeValidation(
+        se=rates[0],
+        se_low=lows[0],
+        se_high=highs[0],
+        sp=rates[1],
+        sp_low=lows[1],
+        sp_high=highs[1],
+        agreement=rates[2],
+        agreement_low=lows[2],
+        agreement_high=highs[2],
+        kappa=chance.kappa,
+        kappa_low=chance.low,
+        kappa_high=chance.high,
+        kappa_state=chance.state,
+        prevalence=positives / n if n else NAN,
+        constant_judge=max(positives, negatives) / n if n else NAN,
+        n=n,
+        note="; ".join(notes),
+    )
+
+
+def kappa(table: Any, *, level: float = 0.95) -> Kappa:
+    """Cohen's kappa of two raters, with the non-null standard error.
+
+    Parameters
+    ----------
+    table : square table of counts: rows are the first rater's answers, columns the second's.
+    level : confidence level.
+
+    Returns
+    -------
+    Kappa
+        `kappa`, `se`, `low`, `high` (clipped to [-1, 1]), `state`, `note`.
+
+    Not computable when
+    -------------------
+    The table is empty, one cell holds everything, or one rater always gives the same answer: state
+    "undefined", all NaN. Standard error 0, as with perfect agreement: state "no interval".
+
+    Raises
+    ------
+    ValueError
+        The table is not square or holds anything but counts.
+
+    Source
+    ------
+    Cohen 1960, EPM 20:37; Fleiss, Cohen, Everitt 1969, Psychol Bull 72:323. Agrees with the R packages
+    vcd, psych and DescTools; the estimate is statsmodels' `cohens_kappa`.
+
+    Example
+    -------
+    >>> r = kappa([[20, 5], [10, 15]])
+    >>> round(r.kappa, 3), round(r.low, 3), round(r.high, 3)
+    (0.4, 0.151, 0.649)
+    """
+    z = z_of(level)
+    cells = counts(table, "table")
+    if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
+        raise ValueError(f"table must be square, got shape {cells.shape}")
+    reason = _undefined(cells)
+    if reason:
+        return Kappa(NAN, NAN, NAN, NAN, "undefined", reason)
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    # A standard error of 0 makes the library divide by it for a test that is not used here.
+    with np.errstate(all="ignore"):
+        result = cohens_kappa(cells)
+    value, se = float(result.kappa), float(result.std_kappa)
+    if not se > 1e-9:
+        return Kappa(value, 0.0, NAN, NAN, "no interval", "the standard error is 0")
+    return Kappa(value, se, max(-1.0, value - z * se), min(1.0, value + z * se), "ok", "")
+
+
+def _undefined(cells: np.ndarray[Any, Any]) -> str:
+    """Why chance agreement leaves nothing to measure, or nothing."""
+    if not cells.sum():
+        return "no label"
+    if np.count_nonzero(cells) == 1:
+        return "all labels are in one cell"
+    if 1 in (np.count_nonzero(cells.sum(axis=0)), np.count_nonzero(cells.sum(axis=1))):
+        return "one rater gives the same answer always"
+    return ""
+
+
+def no_better_than_chance(se: float, sp: float) -> str:
+    """The reason to refuse a judge whose flags carry no information, or the wrong one."""
+    return f"the judge is no better than chance: Se {se:.3f} + Sp {sp:.3f} is not above 1"
