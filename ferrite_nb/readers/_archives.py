@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from ..columns import OutcomesError
+from ._files import within
 
 MEMBER_LIMIT = 1 * 2**30
 ZSTANDARD = 93
@@ -50,15 +51,15 @@ def member_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int |
             data = _zstandard(archive, member, limit, place)
         else:
             with archive.open(member) as stream:
-                data = stream.read(limit + 1)
+                data = within(stream, limit)
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, zlib.error) as problem:
         raise OutcomesError(f"{place} cannot be unpacked: {problem}") from problem
-    if len(data) > limit:
+    if data is None:
         raise OutcomesError(f"{place} unpacks to more than {limit:,} bytes")
     return data
 
 
-def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, place: str) -> bytes:
+def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, place: str) -> bytes | None:
     """Unpack method 93, which `zipfile` knows from Python 3.14 on only."""
     try:
         import zstandard
@@ -74,6 +75,6 @@ def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, pl
     packed = raw.read(member.compress_size)
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
-            return bytes(stream.read(limit + 1))
+            return within(stream, limit)
     except zstandard.ZstdError as problem:
         raise OutcomesError(f"{place} cannot be unpacked: {problem}") from problem

@@ -25,6 +25,7 @@ LINE_LIMIT = 512 * 2**20
 DOCUMENT_LIMIT = 2 * 2**30
 UNPACKED_LIMIT = 8 * 2**30
 START = 64 * 2**10
+PIECE = 2**20
 BAR_FROM = 200
 DEEP = " (nested too deeply)"
 GZIP = b"\x1f\x8b"
@@ -81,13 +82,29 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
         raise OutcomesError(f"{path.name} cannot be read: {reason}") from problem
 
 
-def whole_file(path: Path, limit: int | None = None) -> bytes:
+def within(stream: Any, limit: int) -> bytes | None:
+    """All bytes of a stream, or None where there are more than the limit.
+
+    Read in pieces: `read(limit)` sets the whole limit aside before it knows how little there is.
+    """
+    pieces, total = [], 0
+    while piece := stream.read(PIECE):
+        pieces.append(piece)
+        total += len(piece)
+        if total > limit:
+            return None
+    return b"".join(pieces)
+
+
+def whole_file(path: Path | str, limit: int | None = None) -> bytes:
     """All bytes of a file, unpacked if it is gzip; a file above the limit is refused."""
     limit = DOCUMENT_LIMIT if limit is None else limit
-    with open_file(path) as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise OutcomesError(f"{path.name} has more than {limit:,} bytes, which is more than is read from one document")
+    with open_file(Path(path)) as stream:
+        data = within(stream, limit)
+    if data is None:
+        raise OutcomesError(
+            f"{Path(path).name} has more than {limit:,} bytes, which is more than is read from one document"
+        )
     return data
 
 
@@ -180,8 +197,12 @@ def json_file(path: Path, tally: Tally) -> Any:
     return json_value(whole_file(path), path.name, tally)
 
 
-def files_in(folder: Path, tally: Tally) -> list[Path]:
-    """All files under a folder, in sorted order. Links that lead out of it, and hidden files, are left out."""
+def names_in(folder: Path, tally: Tally) -> list[str]:
+    """The names of all files under a folder, with the folder, in sorted order.
+
+    Links that lead out of it, links to folders, and hidden files are left out. Names are texts: 20,000 paths as
+    objects would cost as much as reading the files.
+    """
     root = folder.resolve()
     found: list[str] = []
     waiting = [str(folder)]
@@ -202,7 +223,7 @@ def files_in(folder: Path, tally: Tally) -> list[Path]:
                 waiting.append(entry.path)
             elif entry.is_file():
                 found.append(entry.path)
-    return [Path(name) for name in sorted(found)]
+    return sorted(found)
 
 
 def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:
@@ -236,5 +257,10 @@ def part_of(value: Any, name: str) -> dict[str, Any]:
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a frame of texts, each column in the order of its first appearance; a missing value stays missing."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    texts = {name: [text_of(row.get(name)) for row in rows] for name in names}
-    return pd.DataFrame({name: pd.Series(values, dtype="str") for name, values in texts.items()})
+    return pd.DataFrame({name: texts([row.get(name) for row in rows]) for name in names})
+
+
+def texts(values: Iterable[Any]) -> pd.Series:
+    """A column of texts; a missing value stays missing."""
+    made = [one if one.__class__ is str or one is None else text_of(one) for one in values]
+    return pd.Series(made, dtype="str")

@@ -6,9 +6,10 @@ In these runs `security: true` of an attack means that the attack succeeded. A r
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePath, PurePosixPath
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -19,14 +20,19 @@ from ..normalise import some
 from ..outcomes import Outcomes, outcomes
 from . import table
 from ._archives import member_bytes, members_of, open_zip
-from ._files import DOCUMENT_LIMIT, Tally, files_in, frame_of, json_value, progress
+from ._files import DOCUMENT_LIMIT, Tally, json_value, names_in, progress, texts
 from .recognise import Head, head_of, holds
 
 NAME = "AgentDojo or AgentDyn runs (folder, zip, run file or summary table)"
 RUN = ("suite_name", "user_task_id", "injection_task_id")
 SUMMARY = (*RUN, "utility", "security")
+FIELDS = (
+    *SUMMARY, "attack_type", "pipeline_name", "benchmark_version", "agentdojo_package_version", "duration",
+    "total_tokens", "error",
+)  # fmt: skip
 LAYOUT = re.compile(r"(?:^|/)(?:user|injection)_task_[^/]+/[^/]+/(?:none|injection_task_[^/]+)\.json$")
 OPPOSITE = re.compile(r'"evaluation"\s*:\s*\{[^{}]*"security"\s*:')
+COLUMNS = (*FIELDS, "mode", "source")
 NO_VERSION = "(empty)"
 MOST_ERROR = 200
 
@@ -72,42 +78,48 @@ def _part(path: Path, head: Head | None, tally: Tally) -> pd.DataFrame:
         return _summary(head, tally)
     if head is not None and not head.members and OPPOSITE.search(head.text) and not holds(head, RUN):
         raise OutcomesError(
-            f"{path.name}: `evaluation.security` of this layout means that the run stayed safe, the opposite of AgentDojo. "
+            f"{path.name}: `evaluation.security` of this layout says that the run stayed safe, the opposite of AgentDojo. "
             'Say so: fnb.read(path, attack_resisted="evaluation.security", case_id="<column>", mode="<column>")'
         )
-    return frame_of([row for place, data in _documents(path, head, tally) if (row := _run(place, data, tally))])
+    runs = [run for place, data in _documents(path, head, tally) if (run := _run(place, data, tally))]
+    columns = zip(*runs, strict=True) if runs else ((),) * len(COLUMNS)
+    return pd.DataFrame({name: texts(values) for name, values in zip(COLUMNS, columns, strict=True)})
 
 
-def _documents(path: Path, head: Head | None, tally: Tally) -> Iterator[tuple[PurePath, bytes]]:
+def _documents(path: Path, head: Head | None, tally: Tally) -> Iterator[tuple[str, bytes]]:
     """The bytes of all run files behind a path, each with its place in the tree."""
     if head is None:
-        files = files_in(path.absolute(), tally)
-        runs = [file for file in files if LAYOUT.search(file.as_posix())]
-        if len(files) > len(runs):
-            tally.add("other files in the folder, not read", times=len(files) - len(runs))
-        for file in progress(runs, "reading"):
-            yield file, _bytes(file)
+        found = [name.replace(os.sep, "/") for name in names_in(path.absolute(), tally)]
+        runs = [name for name in found if LAYOUT.search(name)]
+        if len(found) > len(runs):
+            tally.add("other files in the folder, not read", times=len(found) - len(runs))
+        for name in progress(runs, "reading"):
+            yield name, _bytes(name)
     elif head.members:
         with open_zip(path) as archive:
             for member in progress(members_of(archive), "reading"):
                 if LAYOUT.search(member.filename):
-                    yield PurePosixPath(member.filename), member_bytes(archive, member)
+                    yield member.filename, member_bytes(archive, member)
     else:
-        yield path.absolute(), _bytes(path)
+        yield path.absolute().as_posix(), _bytes(str(path))
 
 
-def _bytes(path: Path) -> bytes:
-    with open(path, "rb") as stream:
-        data = stream.read(DOCUMENT_LIMIT + 1)
-    if len(data) > DOCUMENT_LIMIT:
-        raise OutcomesError(f"{path.name} has more than {DOCUMENT_LIMIT:,} bytes, which is no run file")
-    return data
+def _bytes(name: str) -> bytes:
+    try:
+        with open(name, "rb") as stream:
+            if os.fstat(stream.fileno()).st_size > DOCUMENT_LIMIT:
+                raise OutcomesError(
+                    f"{name.rsplit('/', 1)[-1]} has more than {DOCUMENT_LIMIT:,} bytes; it is no run file"
+                )
+            return stream.read()
+    except OSError as problem:
+        raise OutcomesError(f"{name.rsplit('/', 1)[-1]} cannot be read: {problem.strerror}") from problem
 
 
-def _run(place: PurePath, data: bytes, tally: Tally) -> dict[str, Any] | None:
-    """One run file as a row; a damaged or foreign file is counted."""
-    parts = place.parts
-    name = "/".join(parts[-5:])
+def _run(place: str, data: bytes, tally: Tally) -> tuple[Any, ...] | None:
+    """One run file as a row of COLUMNS; a damaged or foreign file is counted."""
+    parts = place.rsplit("/", 5)[-5:]
+    name = "/".join(parts)
     try:
         run = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -116,21 +128,12 @@ def _run(place: PurePath, data: bytes, tally: Tally) -> dict[str, Any] | None:
         except OutcomesError:
             tally.add("run files that cannot be read", name)
             return None
-    if not isinstance(run, dict) or not all(isinstance(run.get(key), str) for key in RUN[:2]):
+    suite, task = (run.get("suite_name"), run.get("user_task_id")) if isinstance(run, dict) else (None, None)
+    if not (isinstance(suite, str) and isinstance(task, str)):
         tally.add("files of another layout, not read", name)
         return None
-    in_tree = len(parts) > 4 and parts[-4] == run["suite_name"] and parts[-3] == run["user_task_id"]
-    return {key: run.get(key) for key in SUMMARY} | {
-        "mode": parts[-5] if in_tree else run.get("pipeline_name"),
-        "attack_type": run.get("attack_type"),
-        "pipeline_name": run.get("pipeline_name"),
-        "benchmark_version": run.get("benchmark_version"),
-        "agentdojo_package_version": run.get("agentdojo_package_version"),
-        "duration": run.get("duration"),
-        "total_tokens": run.get("total_tokens"),
-        "error": run.get("error"),
-        "source": name,
-    }
+    in_tree = len(parts) == 5 and parts[1:3] == [suite, task]
+    return (*map(run.get, FIELDS), parts[0] if in_tree else run.get("pipeline_name"), name)
 
 
 def _summary(head: Head, tally: Tally) -> pd.DataFrame:

@@ -15,12 +15,13 @@ from ..columns import Declaration, OutcomesError
 from ..normalise import some
 from ..outcomes import Outcomes, outcomes
 from ._combine import combined
-from ._files import Tally, files_in, progress
+from ._files import Tally, names_in, progress
 from .recognise import Head, head_of
 
 # One line per reader, in the order in which they are asked. The plain table takes what no other one knows.
 READERS = (
     "garak",
+    "inspect",
     "ferrite_live",
     "ferrite_scripted",
     "agentdojo",
@@ -169,12 +170,14 @@ def _reader_of(head: Head) -> Reader | None:
 
 def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
     """The results in a folder: one result as a whole, or files of one format; other files are counted."""
-    files = files_in(folder, tally)
-    names = [path.relative_to(folder).as_posix() for path in files]
+    found = names_in(folder, tally)
+    start = len(str(folder)) + 1
+    names = [name[start:].replace(os.sep, "/") for name in found]
     for reader in readers():
         whole = getattr(reader, "sniff_folder", None)
         if whole is not None and whole(folder, names):
             return {reader: [folder]}
+    files = [Path(name) for name in found]
     groups: dict[Reader, list[Path]] = {}
     for path in progress(files, "looking"):
         known = _sniffed(path, tally)
