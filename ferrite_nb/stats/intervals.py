@@ -48,9 +48,7 @@ class MissingBounds:
     ceiling: float
 
 
-def interval(
-    k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None
-) -> Interval:
+def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None) -> Interval:
     """The two-sided confidence interval of a proportion.
 
     Parameters
