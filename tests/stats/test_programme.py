@@ -1,0 +1,318 @@
+"""Gate sizes, gates together, early looks and run designs, against enumeration and the worked example."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from ferrite_nb.stats import (
+    at_least_once,
+    cluster_effect,
+    clustered_counts,
+    clustered_pass,
+    expected_best,
+    gates_together,
+    holm_power,
+    largest_k,
+    mcnemar,
+    mcnemar_power,
+    n_for_gate,
+    nested_gates,
+    operating_curve,
+    passing_rate,
+    possible_counts,
+    repeated_looks,
+    repeated_tests,
+    smallest_k,
+    smallest_n,
+    within_attempts,
+)
+
+# --- sizes of gates
+
+
+@pytest.mark.parametrize("method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"])
+@pytest.mark.parametrize("sides", ["two", "one"])
+def test_smallest_n_is_where_largest_k_first_allows_k(method, sides):
+    for threshold in (0.02, 0.1, 0.37):
+        for k in (0, 1, 4, 11):
+            n = smallest_n(k, threshold, method=method, sides=sides)
+            assert largest_k(n, threshold, method=method, sides=sides) >= k
+            before = largest_k(n - 1, threshold, method=method, sides=sides)
+            assert before is None or before < k
+
+
+@pytest.mark.parametrize(("options", "n"), [({}, 3838), ({"method": "clopper-pearson", "sides": "one"}, 2995)])
+def test_tasks_without_an_execution_to_show_one_in_a_thousand(options, n):
+    assert smallest_n(0, 0.001, **options) == n
+
+
+def test_negatives_without_a_false_alarm_to_show_a_specificity_of_99_percent():
+    assert smallest_n(0, 0.01, method="clopper-pearson", sides="one") == 299
+    assert smallest_n(0, 0.01) == 381
+
+
+@pytest.mark.parametrize(
+    ("rate", "at_80", "at_90"), [(0.0025, 370, 370), (0.005, 510, 650), (0.0075, 790, 980), (0.01, 1360, 1660)]
+)
+def test_tasks_for_the_wilson_gate_in_steps_of_ten(rate, at_80, at_90):
+    assert n_for_gate(0.02, rate, 0.8, step=10).lasting == at_80
+    assert n_for_gate(0.02, rate, 0.9, step=10).lasting == at_90
+
+
+@pytest.mark.parametrize(
+    ("threshold", "rate", "power", "options"),
+    [
+        (0.12, 0.04, 0.8, {}),
+        (0.15, 0.04, 0.9, {"method": "clopper-pearson", "sides": "one"}),
+        (0.1, 0.0, 0.9, {}),
+        (0.2, 0.15, 0.7, {"method": "point"}),
+        (0.9, 0.97, 0.8, {"direction": "at least"}),
+    ],
+)
+def test_n_for_gate_equals_a_search_over_all_n(threshold, rate, power, options):
+    rule = {key: value for key, value in options.items() if key != "direction"}
+    find = smallest_k if "direction" in options else largest_k
+    direction = options.get("direction", "at most")
+    good = []
+    for n in range(1, 500):
+        k = find(n, threshold, **rule)
+        good.append(k is not None and operating_curve(n, k, rate, direction=direction) >= power - 1e-12)
+    result = n_for_gate(threshold, rate, power, **options)
+    assert result.first == good.index(True) + 1
+    assert result.lasting == max((n for n in range(1, 500) if not good[n - 1]), default=0) + 1
+    assert all(good[result.lasting - 1 :])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((0.02, 0.02, 0.8), {}),
+        ((0.02, 0.05, 0.8), {}),
+        ((0.9, 0.85, 0.8), {"direction": "at least"}),
+        ((0.02, 0.01, 1), {}),
+        ((0.02, 0.01, 0.8), {"step": 0}),
+        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.4}),
+    ],
+)
+def test_n_for_gate_refuses(arguments, options):
+    with pytest.raises(ValueError):
+        n_for_gate(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "direction", "at_90", "at_10"),
+    [
+        (600, 12, "at most", 0.0145, 0.0295),
+        (600, 5, "at most", 0.0053, 0.0154),
+        (600, 6, "at most", 0.0065, 0.0175),
+        (600, 30, "at most", 0.0404, 0.0634),
+        (600, 19, "at most", 0.0243, 0.0429),
+        (600, 21, "at most", 0.0272, 0.0467),
+        (600, 20, "at most", 0.0257, 0.0448),
+        (300, 270, "at least", 0.919, 0.874),
+        (300, 281, "at least", 0.951, 0.915),
+        (300, 279, "at least", 0.945, 0.907),
+    ],
+)
+def test_what_the_gates_of_the_worked_example_tell_apart(n, k, direction, at_90, at_10):
+    digits = 5e-5 if direction == "at most" else 5e-4
+    for probability, rate in ((0.9, at_90), (0.1, at_10)):
+        found = passing_rate(n, k, probability, direction=direction)
+        assert found == pytest.approx(rate, abs=digits * 1.02)
+        assert operating_curve(n, k, found, direction=direction) == pytest.approx(probability, abs=1e-9)
+
+
+def test_a_gate_that_everything_passes_has_no_passing_rate():
+    assert math.isnan(passing_rate(10, 10, 0.9)) and math.isnan(passing_rate(10, 0, 0.9, direction="at least"))
+
+
+# --- gates together
+
+
+def test_gates_together_between_the_limits_of_any_dependence():
+    result = gates_together([0.9, 0.8, 0.95])
+    assert (result.independent, result.low, result.high) == pytest.approx((0.684, 0.65, 0.8))
+    assert gates_together([0.3, 0.3]).low == 0.0
+    nothing = gates_together([])
+    assert (nothing.independent, nothing.low, nothing.high) == (1.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="passes"):
+        gates_together([95])
+
+
+def test_the_always_refusing_system_is_stopped_by_its_cost_gates_only():
+    refuser = [
+        operating_curve(600, 5, 0.0),
+        operating_curve(600, 0, 0.0),
+        operating_curve(600, 19, 1.0),
+        operating_curve(300, 281, 0.0, direction="at least"),
+    ]
+    assert refuser == [1.0, 1.0, 0.0, 0.0]
+    assert gates_together(refuser).high == 0.0
+
+
+def test_nested_gates_equal_the_sum_over_all_outcomes():
+    n, k, rate, inner_k, inner_rate = 9, 3, 0.2, 1, 0.4
+    total = 0.0
+    for outcome in itertools.product((0, 1, 2), repeat=n):  # no event, event stopped, event that goes on
+        events, through = n - outcome.count(0), outcome.count(2)
+        if events <= k and through <= inner_k:
+            stopped = events - through
+            total += (1 - rate) ** (n - events) * (rate * (1 - inner_rate)) ** stopped * (rate * inner_rate) ** through
+    assert nested_gates(n, k, rate, inner_k, inner_rate) == pytest.approx(total, abs=1e-12)
+
+
+def test_nested_gates_reduce_to_one_gate():
+    assert nested_gates(600, 5, 0.01, 0, 0.0) == pytest.approx(operating_curve(600, 5, 0.01))
+    assert nested_gates(600, 600, 0.01, 0, 0.05) == pytest.approx(operating_curve(600, 0, 0.0005))
+
+
+@pytest.mark.parametrize(("rate", "possible", "below", "above"), [(0.93, False, 139, 140), (0.94, True, 141, 141)])
+def test_a_percentage_of_150_need_not_be_a_count(rate, possible, below, above):
+    result = possible_counts(rate, 150)
+    assert (result.possible, result.below, result.above) == (possible, below, above)
+
+
+# --- looks
+
+
+def by_paths(sizes, stops, share):
+    """First stop at each look by enumerating every sequence of outcomes."""
+    first = [0.0] * len(sizes)
+    for path in itertools.product((0, 1), repeat=sizes[-1]):
+        weight = share ** sum(path) * (1 - share) ** (len(path) - sum(path))
+        for place, size in enumerate(sizes):
+            if stops(place, size, sum(path[:size])):
+                first[place] += weight
+                break
+    return first
+
+
+def test_repeated_looks_equal_the_enumeration_of_all_sequences():
+    sizes, limits, rate = [4, 7, 12], [0, None, 2], 0.3
+    result = repeated_looks(sizes, limits, rate)
+    first = by_paths(sizes, lambda place, _, k: limits[place] is not None and k <= limits[place], rate)
+    assert result.at_each.tolist() == pytest.approx(first, abs=1e-12)
+    assert result.any_look == pytest.approx(sum(first))
+    assert result.last_look == pytest.approx(operating_curve(12, 2, rate))
+    assert result.mean_n == pytest.approx(4 * first[0] + 7 * first[1] + 12 * (1 - first[0] - first[1]))
+    upward = repeated_looks([3, 6], [3, 5], 0.6, direction="at least")
+    expected = by_paths([3, 6], lambda place, _, k: k >= (3, 5)[place], 0.6)
+    assert upward.at_each.tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_repeated_tests_equal_the_enumeration_of_all_sequences():
+    sizes = [6, 9, 13]
+    for share in (0.5, 0.8):
+        expected = by_paths(sizes, lambda _, size, b: mcnemar(b, size - b).p <= 0.05, share)
+        assert repeated_tests(sizes, share=share).at_each.tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_peeking_ten_times_triples_the_error_of_the_exact_test():
+    looks = repeated_tests(range(10, 101, 10))
+    assert looks.last_look == pytest.approx(0.0352, abs=5e-5)
+    rng = np.random.default_rng(1)  # by simulation, four standard errors
+    steps = rng.binomial(10, 0.5, (40_000, 10)).cumsum(axis=1)
+    limits = [max(m for m in range(-1, n // 2) if m < 0 or mcnemar(m, n - m).p <= 0.05) for n in range(10, 101, 10)]
+    smaller = np.minimum(steps, np.arange(10, 101, 10) - steps)
+    simulated = (smaller <= limits).any(axis=1).mean()
+    assert looks.any_look == pytest.approx(simulated, abs=4 * math.sqrt(simulated * (1 - simulated) / 40_000))
+    assert looks.any_look < 1 - 0.95**10  # the looks are not independent
+
+
+def test_looking_early_lets_bad_systems_through_more_often():
+    sizes = [200, 400, 600]
+    limits = [largest_k(n, 0.02) for n in sizes]
+    early, once = repeated_looks(sizes, limits, 0.02), operating_curve(600, 5, 0.02)
+    assert early.last_look == pytest.approx(once) and early.any_look > 1.9 * once
+    assert early.mean_n < 600
+
+
+@pytest.mark.parametrize("sizes", [[], [10, 10], [20, 10], [0, 10]])
+def test_looks_refuse_sizes_that_do_not_increase(sizes):
+    with pytest.raises(ValueError, match="sizes"):
+        repeated_tests(sizes)
+    with pytest.raises(ValueError):
+        repeated_looks(sizes, [0] * (len(sizes) + 1), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("probability", "times", "value"),
+    [(0.05, 20, 0.642), (0.05, 10, 0.401), (0.0195, 3, 0.0574), (1, 2, 1), (1, 0, 0), (0.3, 0, 0), (1e-18, 5, 5e-18)],
+)
+def test_at_least_once(probability, times, value):
+    assert at_least_once(probability, times) == pytest.approx(value, rel=1e-2, abs=1e-30)
+
+
+# --- designs
+
+
+def test_some_of_twenty_variants_passes_a_gate_that_one_fails():
+    one = operating_curve(600, 12, 0.03)
+    assert one == pytest.approx(0.088, abs=5e-4)
+    assert at_least_once(one, 20) == pytest.approx(0.843, abs=5e-4)
+    assert expected_best(600, 0.03, 20) == pytest.approx(0.0178, abs=5e-5)
+
+
+def test_expected_best_equals_the_mean_over_all_pairs():
+    n, rate = 5, 0.3
+    weights = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
+    mean = sum(min(i, j) * weights[i] * weights[j] for i in range(n + 1) for j in range(n + 1))
+    assert expected_best(n, rate, 2) == pytest.approx(mean / n, abs=1e-12)
+    assert expected_best(n, rate, 1) == pytest.approx(rate)
+    assert math.isnan(expected_best(0, rate, 2)) and math.isnan(expected_best(n, rate, 0))
+
+
+def test_attempts_alike_and_independent_or_belonging_to_the_case():
+    assert within_attempts(0.02, 25) == pytest.approx(0.3965, abs=5e-5)
+    assert within_attempts(0.02, 25, icc=1 / 6) == pytest.approx(0.1720, abs=5e-5)  # Beta(.1, 4.9)
+    for icc in (0.0, 0.2, 1.0):
+        assert within_attempts(0.02, 1, icc=icc) == pytest.approx(0.02)
+    curve = within_attempts(0.02, [0, 1, 25], icc=1e-9)
+    assert curve.tolist() == pytest.approx([0, 0.02, 0.3965], abs=5e-5)
+    assert within_attempts(0, 9) == 0.0 and within_attempts(1, 9, icc=0.3) == 1.0
+
+
+@pytest.mark.parametrize(("icc", "deff", "n_eff", "coverage"), [(0.3, 3.7, 162, 0.68), (0.1, 1.9, 316, 0.84)])
+def test_templates_and_the_coverage_of_the_interval_that_ignores_them(icc, deff, n_eff, coverage):
+    result = cluster_effect(60, 10, 0.02, icc=icc)
+    assert (result.deff, round(result.n_eff)) == (pytest.approx(deff), n_eff)
+    assert result.coverage == pytest.approx(coverage, abs=6e-3)
+
+
+def test_the_wilson_gate_passes_a_clustered_system_more_often_than_it_says():
+    assert clustered_pass(60, 10, 5, 0.02, icc=0.3) == pytest.approx(0.16, abs=5e-3)
+    assert clustered_pass(60, 10, 5, 0.02, icc=0) == pytest.approx(operating_curve(600, 5, 0.02))
+    both = clustered_pass(60, 10, 5, 0.02, icc=0.3) + clustered_pass(60, 10, 6, 0.02, icc=0.3, direction="at least")
+    assert both == pytest.approx(1)
+
+
+def test_clustered_counts_is_the_distribution_of_beta_binomial_sums():
+    rng = np.random.default_rng(0)
+    weights = clustered_counts(7, 4, 0.3, icc=0.25)
+    assert weights.sum() == pytest.approx(1) and weights.size == 29
+    mean = weights @ np.arange(29)
+    variance = weights @ (np.arange(29) - mean) ** 2
+    assert (mean, variance) == pytest.approx((28 * 0.3, 28 * 0.3 * 0.7 * (1 + 3 * 0.25)))
+    drawn = rng.binomial(4, rng.beta(0.9, 2.1, (200_000, 7))).sum(axis=1)
+    simulated = np.bincount(drawn, minlength=29) / 200_000
+    assert np.abs(weights - simulated).max() < 4 * math.sqrt(0.1 / 200_000)
+
+
+def test_clustered_counts_at_the_ends():
+    assert clustered_counts(3, 4, 0.2, icc=1)[[0, 4, 8, 12]].tolist() == pytest.approx([0.512, 0.384, 0.096, 0.008])
+    assert clustered_counts(3, 4, 0.0, icc=0.5)[0] == 1 and clustered_counts(3, 4, 1.0, icc=0.5)[-1] == 1
+    assert clustered_counts(0, 4, 0.2, icc=0.5).tolist() == [1.0]
+    assert math.isnan(cluster_effect(0, 4, 0.2, icc=0.5).coverage)
+
+
+def test_holm_power_is_that_of_the_first_step():
+    assert holm_power(50, 0.12, 0) == mcnemar_power(50, 0.12, 0, alpha=0.05 / 6)
+    # with c = 0 it is the chance of eight discordant cases or more
+    assert holm_power(50, 0.12, 0) == pytest.approx(operating_curve(50, 8, 0.12, direction="at least"), abs=1e-12)
+    assert holm_power(50, 0.12, 0, family=1) == mcnemar_power(50, 0.12, 0)
+    with pytest.raises(ValueError, match="family"):
+        holm_power(50, 0.12, 0, family=0)
