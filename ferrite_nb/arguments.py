@@ -1,0 +1,184 @@
+"""What the command line accepts: its commands and options, the declarations of columns, the line to type next."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Run = Callable[[argparse.Namespace], int]
+
+DECLARATIONS = """\
+columns of a plain table:
+  --column attack_success=jailbroken          the column `jailbroken` holds the attack's success
+  --column case_id=task --column case_id=run  two columns together name the case
+  --const kind=attack                         every row is an attack
+  --words 'kind=type; attack=inj,xss; benign=user'   the file's own words
+"""
+DESCRIPTIONS = {
+    "lab": "Open JupyterLab at the start notebook, with your results file if you name one.",
+    "report": "Write one self-contained report.html, its tables (CSV, LaTeX) and its figures (PDF, SVG).",
+    "check": "Say what a results file supports, and what it does not, with the reason.",
+    "gate": "Decide requirements: exit code 0 all pass, 1 some fail, 3 some cannot be told, 2 wrong use.",
+}
+EXAMPLES = {
+    "lab": "ferrite-nb lab target/eval-report",
+    "report": "ferrite-nb report eval_report.csv -o report --by tier,scope --cluster template",
+    "check": "ferrite-nb check results.csv --column attack_success=jailbroken --column mode=defence",
+    "gate": "ferrite-nb gate eval_report.csv requirements.toml --json",
+}
+
+# What an error about columns says in Python, and the option that does the same here.
+HINTS = (
+    (r'(\w+)="<column>"', "--column {0}=COLUMN"),
+    (r"to take (\w+) from", "--column {0}=COLUMN"),
+    (r"column kind has .*fnb\.words", "--words 'kind=COLUMN; attack=WORD; benign=WORD'"),
+    (r"column (\w+) has .*fnb\.words", "--words '{0}=COLUMN; true=WORD; false=WORD'"),
+    (r"keep=", "--keep last"),
+    (r"pool_versions", "--pool-versions"),
+)
+
+
+def parsers(run: Mapping[str, Run]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the command line, and that of each command; `run` says what each command does."""
+    from . import __version__
+
+    top = argparse.ArgumentParser(
+        prog="ferrite-nb",
+        description="Honest numbers from the raw outcomes of AI-security evaluations.",
+        epilog=f"example:\n  {EXAMPLES['check']}\n\n`ferrite-nb COMMAND --help` says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"ferrite_nb {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _lab(_command(commands, "lab", run["lab"]))
+    _report(_command(commands, "report", run["report"]))
+    _results(_command(commands, "check", run["check"]))
+    _gate(_command(commands, "gate", run["gate"]))
+    return top, commands.choices
+
+
+def _command(commands: Any, name: str, run: Run) -> argparse.ArgumentParser:
+    reads = "" if name == "lab" else f"\n{DECLARATIONS}"
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=DESCRIPTIONS[name],
+        description=DESCRIPTIONS[name],
+        epilog=f"example:\n  {EXAMPLES[name]}\n{reads}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(run=run)
+    return made
+
+
+def _lab(command: argparse.ArgumentParser) -> None:
+    command.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder")
+    command.add_argument("--folder", type=Path, help="work on a copy of the notebooks in this folder")
+    command.add_argument("--port", type=int, default=8888, help="the first port to try (default: 8888)")
+    command.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def _results(command: argparse.ArgumentParser) -> None:
+    command.add_argument("results", nargs="*", metavar="RESULTS", help="one or more files or folders")
+    command.add_argument("--column", action="append", default=[], type=_pair, metavar="NAME=COLUMN",
+                         help="which column of the file is NAME (repeatable)")  # fmt: skip
+    command.add_argument("--const", action="append", default=[], type=_pair, metavar="NAME=VALUE",
+                         help="NAME has this value in every row (repeatable)")  # fmt: skip
+    command.add_argument("--words", action="append", default=[], type=_words,
+                         metavar="'NAME=COLUMN; VALUE=WORD,…'",
+                         help="the words that COLUMN uses (repeatable)")  # fmt: skip
+    command.add_argument("--name", action="append", default=[], type=_pair, metavar="MODE=FILE",
+                         help="FILE holds the results of MODE (repeatable, instead of RESULTS)")  # fmt: skip
+    command.add_argument("--option", action="append", default=[], type=_pair, metavar="NAME=VALUE",
+                         help="an option of the file's format, such as threshold=0.7 (repeatable)")  # fmt: skip
+    command.add_argument("--keep", choices=["last", "first"], help="which of two rows with one key to keep")
+    command.add_argument("--pool-versions", action="store_true", help="accept a mix of suite versions")
+
+
+def _report(command: argparse.ArgumentParser) -> None:
+    _results(command)
+    command.add_argument("-o", "--output", type=Path, default=Path("report"), metavar="DIR",
+                         help="folder of the report (default: report)")  # fmt: skip
+    command.add_argument("--by", type=_list, default=[], metavar="A,B", help="strata of the rates")
+    command.add_argument("--cluster", type=_list, default=[], metavar="A[,B]",
+                         help="the column whose cases are alike; two columns cross")  # fmt: skip
+    command.add_argument("--judge", type=Path, metavar="LABELS.csv", help="human labels, to correct the judge")
+    command.add_argument("--level", type=_level, default=0.95, help="confidence (default: 0.95)")
+
+
+def _gate(command: argparse.ArgumentParser) -> None:
+    _results(command)
+    command.add_argument("requirements", type=Path, metavar="REQUIREMENTS.toml", help="the requirements")
+    command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name.strip(), value
+
+
+def _words(text: str) -> tuple[str, str, dict[str, list[str]]]:
+    first, *rest = text.split(";")
+    name, column = _pair(first)
+    return name, column.strip(), {value: _list(listed) for value, listed in map(_pair, rest)}
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0.5 <= level < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a confidence level such as 0.95")
+    return level
+
+
+def declarations(args: argparse.Namespace) -> dict[str, Any]:
+    """The declarations of `fnb.read` that the command line carries."""
+    from . import const, words
+
+    declared: dict[str, Any] = {}
+    for name, column in args.column:
+        same = [other for again, other in args.column if again == name]
+        declared[name] = column if len(same) == 1 else same
+    for name, value in args.const:
+        declared[name] = const(value)
+    for name, column, spelled in args.words:
+        declared[name] = words(column, **spelled)
+    return declared | {name: _value(text) for name, text in args.option}
+
+
+def _value(text: str) -> Any:
+    """A number, true or false as such; any other text as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def hint(problem: str, given: Sequence[str]) -> list[str]:
+    """The line to type after an error about columns, keys or versions; nothing after another error."""
+    for pattern, option in HINTS:
+        found = re.search(pattern, problem)
+        if found:
+            option = option.format(*found.groups())
+            name = option.split()[1].strip("'").partition("=")[0] if "=" in option else ""
+            kept = _without(list(given), name)
+            return [f"type: ferrite-nb {shlex.join(kept)} {option}", ""]
+    return []
+
+
+def _without(given: list[str], name: str) -> list[str]:
+    """The arguments without the declaration of `name` that did not fit."""
+    places = [at for at, part in enumerate(given) if name and part.startswith(f"{name}=")]
+    return [part for at, part in enumerate(given) if at not in places and at + 1 not in places]
