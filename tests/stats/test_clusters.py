@@ -2,11 +2,11 @@
 
 import dataclasses
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
@@ -15,6 +15,10 @@ from ferrite_nb.stats import cluster_mean, clustered_interval, crossed_interval,
 from ferrite_nb.stats.intervals import score_limits
 
 from .reference import agrees, caught, load
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # statsmodels 0.14.6 uses what pandas 3.1 deprecates
+    from statsmodels.regression.linear_model import OLS
 
 K, N = [4, 1, 5, 1, 3, 0, 3, 4], [5] * 8
 
@@ -55,7 +59,7 @@ mixed = unequal.filter(lambda pair: 0 < sum(pair[0]) < sum(pair[1]))
 @given(mixed)
 def test_standard_error_is_the_cluster_sandwich_of_an_intercept(pair):
     rows, cluster = rows_of(*pair)
-    fit = sm.OLS(rows, np.ones(len(rows))).fit(cov_type="cluster", cov_kwds={"groups": cluster})
+    fit = OLS(rows, np.ones(len(rows))).fit(cov_type="cluster", cov_kwds={"groups": cluster})
     # statsmodels: CR1, G/(G-1) · (N-1)/(N-K) with K = 1
     variance = float(np.asarray(fit.cov_params()).item())
     assert design_effect(*pair).se ** 2 == pytest.approx(variance, abs=1e-12)
