@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .labels import read_labels
 from .read import read
+from .scores import read_scores
 
-__all__ = ["read"]
+__all__ = ["read", "read_labels", "read_scores"]

@@ -25,6 +25,10 @@ READERS = (
     "ferrite_live",
     "ferrite_scripted",
     "agentdojo",
+    "asb",
+    "jailbreakbench",
+    "labels",
+    "scores",
     "table",
 )  # fmt: skip
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}

@@ -1,0 +1,75 @@
+"""Detector scores: tables with a score and a label per item, for `fnb.detector`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..columns import MISSING, OutcomesError, spelled
+from ..normalise import some
+from ..outcomes import Outcomes
+from . import table
+from ._files import Tally
+from .recognise import Head, head_of
+
+NAME = "detector scores (a table with score and label; see ferrite_nb.readers.read_scores)"
+
+
+def sniff(head: Head) -> bool:
+    """A score and a label, and neither a case nor a mode."""
+    names = {name.lower() for name in (head.columns or head.keys)}
+    return names >= {"score", "label"} and not {"case_id", "mode"} & names
+
+
+def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
+    """Outcomes if the caller declares them; else an explanation, since a score is no outcome until there is a threshold."""
+    if {"case_id", "attack_success", "attack_resisted"} & set(options):
+        return table.read(paths, named=named, **options)
+    name, frame = paths[0].name, read_scores(paths[0])
+    raise OutcomesError(
+        f"{name} holds scores of a detector, not outcomes (labels: {some(sorted(frame['label'].dropna().unique()), 6)}). "
+        f"Read it with scores = ferrite_nb.readers.read_scores({name!r}) and call "
+        'fnb.detector(scores, score="score", label="label", positive="<the label of an attack>")'
+    )
+
+
+def read_scores(path: str | Path, *, score: str = "score", label: str = "label") -> pd.DataFrame:
+    """A table of detector scores: `score` as a number, `label` and all else as text, exactly as written.
+
+    Parameters
+    ----------
+    path: a CSV, TSV, JSON lines or Parquet file.
+    score, label: the columns with the score and the label; they keep their names.
+
+    Raises
+    ------
+    OutcomesError: no such column; a score that is no number (the message names the row).
+
+    Example
+    -------
+    >>> import ferrite_nb as fnb
+    >>> from ferrite_nb.readers import read_scores
+    >>> read_scores(fnb.data("detector_scores.csv")).columns.tolist()
+    ['id', 'score', 'label']
+    """
+    path = Path(path)
+    head = head_of(path)
+    head.refuse()
+    frame = table.text_frame(head, Tally())
+    names = {name.lower(): name for name in frame.columns}
+    for wanted in (score, label):
+        if wanted not in frame:
+            if wanted.lower() not in names:
+                raise OutcomesError(f"{path.name}: no column {wanted!r}; the columns are {some(frame.columns)}")
+            frame = frame.rename(columns={names[wanted.lower()]: wanted})
+    blank = frame[score].map(spelled).isin(MISSING)
+    number = pd.to_numeric(frame[score].where(~blank), errors="coerce")
+    bad = number.isna() & ~blank
+    if bad.any():
+        place, value = frame.loc[bad, ["source", score]].iloc[0]
+        raise OutcomesError(f"{place}: column {score} has {str(value)[:80]!r}; a score must be a number")
+    frame[score] = number
+    return frame.drop(columns="source")
