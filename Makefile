@@ -33,7 +33,7 @@ report: .venv/.lab  ## write a report (RESULTS=path; without it the bundled run 
 	@$(BIN)/ferrite-nb report "$(or $(RESULTS),data/ferrite_run_b.csv)" -o report
 
 book: .venv/.docs  ## build the documentation site into site/, notebooks executed, no network
-	@$(BIN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html"
 
 figures: .venv/.lab  ## draw every figure of the package from the bundled data into figures/

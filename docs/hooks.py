@@ -1,0 +1,122 @@
+"""Pages that are made, not written: the metrics from their declarations, the notebooks from a run in a fresh kernel."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from traitlets.config import Config
+
+import ferrite_nb as fnb
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if not path.stem.endswith("_solutions")]
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the notebooks into the menu."""
+    lessons = [{title(path): f"notebooks/{path.stem}.md"} for path in NOTEBOOKS]
+    if config.nav and lessons:
+        config.nav.insert(2, {"Notebooks": lessons})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the made pages."""
+    files.append(File.generated(config, "metrics.md", content=metrics_page()))
+    files.append(File.generated(config, "api.md", content=reference_page()))
+    with ThreadPoolExecutor(2) as workers:
+        pages = list(workers.map(notebook_page, NOTEBOOKS))
+    for path, page in zip(NOTEBOOKS, pages, strict=True):
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
+    return files
+
+
+def title(path: Path) -> str:
+    """The H1 of a notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    found = re.search(r"^# (.+)$", "\n".join(cell.source for cell in cells), flags=re.MULTILINE)
+    return found.group(1).strip() if found else path.stem
+
+
+def reference_page() -> str:
+    """Every name of the face: first the functions and classes, then the modules."""
+    values = [getattr(fnb, name) for name in fnb.__all__]
+    modules = [value.__name__ for value in values if inspect.ismodule(value)]
+    names = [f"{value.__module__}.{value.__qualname__}" for value in values if not inspect.ismodule(value)]
+    parts = ["# Reference\n\nEverything is reached from `import ferrite_nb as fnb`.\n", "## Functions and classes\n"]
+    parts += [f"::: {name}\n" for name in names]
+    parts += [f"## fnb.{module.rpartition('.')[2]}\n\n::: {module}\n" for module in modules]
+    return "\n".join(parts)
+
+
+def metrics_page() -> str:
+    """The definitions, one section for each side, as `fnb.metrics()` has them."""
+    parts = [
+        "# Metrics\n\nEach metric is declared once, in `ferrite_nb/metrics.py`. Security metrics are never shown without their cost.\n"
+    ]
+    for side, table in fnb.metrics().groupby("side", sort=False):
+        parts.append(f"\n## {str(side).capitalize()}\n")
+        for row in table.to_dict("records"):
+            symbol, name = html.escape(row["metric"]), html.escape(row["name"])
+            parts.append(f"\n### {symbol}" + (f": {name}" if name.lower() != symbol.lower() else "") + "\n\n")
+            parts.append(f"{html.escape(row['meaning']).capitalize()}. The {row['better']}, the better.\n\n")
+            parts.append(f"| part | definition |\n|---|---|\n| numerator | {html.escape(row['numerator'])} |\n")
+            parts.append(f"| denominator | {html.escape(row['denominator'])} |\n")
+            parts.append(f"| columns | {html.escape(row['columns'])} |\n")
+            parts.append(f"| not computable when | {html.escape(row['not computable'])} |\n")
+    return "".join(parts)
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as a page: its text, its code, and what a run from the top shows."""
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as sockets:
+        nbclient.NotebookClient(
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(path.parent)}},
+            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+        ).execute()
+    return "\n\n".join(part for cell in notebook.cells for part in cell_parts(cell)) + "\n"
+
+
+def cell_parts(cell: Any) -> list[str]:
+    """The Markdown of one cell and of its outputs."""
+    if cell.cell_type == "markdown":
+        # JupyterLab's anchors keep capitals, this site's do not.
+        return [re.sub(r"\]\(#([^)]+)\)", lambda link: f"](#{anchor(link.group(1))})", cell.source)]
+    if cell.cell_type != "code" or not cell.source.strip():
+        return []
+    return [f"```python\n{cell.source}\n```", *(output_part(output) for output in cell.outputs)]
+
+
+def anchor(text: str) -> str:
+    """A heading's anchor as Python-Markdown makes it."""
+    return re.sub(r"[^\w\s-]", "", text).strip().lower().replace(" ", "-")
+
+
+def output_part(output: Any) -> str:
+    """One output: the form with words before a bare picture; a control has no life on a page."""
+    if output.output_type == "stream":
+        return f"```text\n{output.text.rstrip()}\n```"
+    data = output.get("data", {})
+    if "application/vnd.jupyter.widget-view+json" in data:
+        return "*Controls: open this notebook in JupyterLab to use them.*"
+    if "text/html" in data:
+        # One line: a blank line would end the block of raw HTML.
+        inside = re.sub(r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL))
+        return f'<div class="cell-output">\n{inside}\n</div>'
+    if "text/markdown" in data:
+        return str(data["text/markdown"])
+    return f"```text\n{data.get('text/plain', '')}\n```"
