@@ -1,4 +1,4 @@
-"""Read the house's short docstring lines, `name: what it is`, as the NumPy style that the reference page is made from."""
+"""Read the house's short docstring lines, `name: what it is`, as the NumPy style of the reference page."""
 
 from __future__ import annotations
 

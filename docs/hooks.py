@@ -62,7 +62,8 @@ def reference_page() -> str:
 def metrics_page() -> str:
     """The definitions, one section for each side, as `fnb.metrics()` has them."""
     parts = [
-        "# Metrics\n\nEach metric is declared once, in `ferrite_nb/metrics.py`. Security metrics are never shown without their cost.\n"
+        "# Metrics\n\nEach metric is declared once, in `ferrite_nb/metrics.py`. "
+        "Security metrics are never shown without their cost.\n"
     ]
     for side, table in fnb.metrics().groupby("side", sort=False):
         parts.append(f"\n## {str(side).capitalize()}\n")
