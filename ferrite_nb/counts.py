@@ -17,7 +17,7 @@ import pandas as pd
 
 from .columns import FLAGS, OutcomesError
 from .metrics import Metric, mode_key, ordered_modes
-from .normalise import Frame, pandas_of, some
+from .normalise import Frame, distinct, pandas_of, some
 from .outcomes import Outcomes
 
 NO_VALUE = "(missing)"
@@ -305,9 +305,7 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
 
 def modes_of(runs: Outcomes) -> list[str]:
     """The modes in the documented order."""
-    text = nw.col("mode").cast(nw.String).alias("mode")
-    there = runs.modes or pandas_of(runs.table.select(text).unique())["mode"].dropna().astype(str).tolist()
-    return ordered_modes(there, runs.modes)
+    return ordered_modes(runs.modes or distinct(runs.table, "mode"), runs.modes)
 
 
 def find_mode(modes: Sequence[str], wanted: str, what: str = "mode") -> str:

@@ -25,6 +25,7 @@ from .columns import (
     flag_meaning,
     spelled,
 )
+from .counted import rate_hint
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 MOST_WORDS = 2_000
@@ -38,6 +39,16 @@ def pandas_of(frame: Frame) -> pd.DataFrame:
     if isinstance(frame, nw.LazyFrame):
         return frame.collect("pandas").to_native()
     return frame.to_pandas()
+
+
+def distinct(frame: Frame, name: str, most: int = 100_000) -> list[str]:
+    """The distinct values of a column as text, the missing one left out.
+
+    A group-by, because `unique` on an engine keeps a whole row of each value and is many times slower.
+    """
+    text = frame.select(nw.col(name).cast(nw.String).alias(name))
+    found = text.group_by(name).agg(nw.len().alias("_rows"))
+    return [str(value) for value in pandas_of(found.head(most))[name].dropna()]
 
 
 def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, what: str = "") -> None:
@@ -56,29 +67,16 @@ def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, 
         if found.empty:
             return
         more = len(rows) - 1
-        place = found["source"].iloc[0] if "source" in found and pd.notna(found["source"].iloc[0]) else None
-        row = str(place) if place else f"row {int(found[index].iloc[0]) + 1} (the header not counted)"
+        place = str(found["source"].iloc[0]) if "source" in found and pd.notna(found["source"].iloc[0]) else ""
+        row = place or f"row {int(found[index].iloc[0]) + 1} (the header not counted)"
         row += f" and {more} more" if more else ""
+        # The place of a row names its file already.
+        what = "" if place.startswith(what.removesuffix(", ")) else what
     value = found[column].iloc[0]
     shown = "nothing" if pd.isna(value) else repr(str(value)[:80])
     hint = rate_hint(value, found.get("n"))
     label = column if column == name else f"{column} (declared as {name})"
     raise OutcomesError(f"{what}{row}: column {label} has {shown}; {rule}{hint}")
-
-
-def rate_hint(value: Any, n: pd.Series | None) -> str:
-    """What to say when an outcome looks like a rate: the counts it may stand for."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return ""
-    if not 0 <= number <= 100 or number in (0, 1):
-        return ""
-    text = ". This looks like a rate; a rate cannot be checked, so give whole counts in columns k and n"
-    if n is not None and pd.notna(total := pd.to_numeric(n.iloc[0], errors="coerce")):
-        ways = [("percent", number / 100)] + ([("a fraction", number)] if number < 1 else [])
-        text += f" ({', or '.join(f'{share * total:.6g} of {total:.6g} if it is {word}' for word, share in ways)})"
-    return text
 
 
 class Normaliser:
@@ -97,13 +95,13 @@ class Normaliser:
         for name in ("case_id", "mode"):
             if name not in have and not (name == "case_id" and "rows" in have):
                 raise OutcomesError(
-                    f"{self.what}no column {name}; the columns are {some(self.columns())}. Declare it: "
+                    f"{self.what}no column {name}; the columns are {some(self.shown())}. Declare it: "
                     f'{name}="<column>"' + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
                 )
         if "kind" not in have:
             self.frame = self.frame.with_columns(nw.lit("attack").alias("kind"))
             self.notes.append("no column kind: every row is taken as an attack")
-        self.texts(own)
+        self.texts(own, declared)
         self.kind(own.get("kind"))
         self.flags(own)
         self.numbers()
@@ -113,6 +111,10 @@ class Normaliser:
     def columns(self) -> list[str]:
         """Column names without touching the rows."""
         return self.frame.collect_schema().names()
+
+    def shown(self) -> list[str]:
+        """The columns a caller can declare; `source` is made by the readers."""
+        return [name for name in self.columns() if name != "source"]
 
     def declare(self, declared: Mapping[str, Declaration]) -> dict[str, Words]:
         """Make the declared columns; returns the caller's own words by column."""
@@ -126,7 +128,7 @@ class Normaliser:
                 if part not in have:
                     raise OutcomesError(
                         f"{self.what}there is no column {part!r} to take {name} from; "
-                        f"the columns are {some(self.columns())}"
+                        f"the columns are {some(self.shown())}"
                     )
             if isinstance(what, Words):
                 own[name] = what
@@ -150,13 +152,14 @@ class Normaliser:
             self.frame = self.frame.with_columns(*(expr.alias(name) for name, expr in made.items()))
         return own
 
-    def texts(self, own: Mapping[str, Words]) -> None:
-        """Keys and known strata as text, exactly as written; declared words replace the file's."""
+    def texts(self, own: Mapping[str, Words], declared: Mapping[str, Declaration]) -> None:
+        """Keys, known and declared strata as text, exactly as written; declared words replace the file's."""
         schema = self.frame.collect_schema()
+        wanted = {*CANONICAL, *declared} - {*FLAGS, *AMOUNTS, *NUMBERS, "error", "attack_resisted"}
         plain = [
             nw.col(name).cast(nw.String)
             for name in schema.names()
-            if name in CANONICAL and name not in {*FLAGS, *AMOUNTS, *NUMBERS, "error"} and schema[name] != nw.String
+            if name in wanted and schema[name] != nw.String
         ]
         if plain:
             self.frame = self.frame.with_columns(*plain)
@@ -180,9 +183,7 @@ class Normaliser:
 
     def distinct(self, name: str) -> list[str]:
         """The distinct values of a column as text; a column with far too many is no flag."""
-        text = nw.col(name).cast(nw.String).alias(name)
-        values = pandas_of(self.frame.select(text).unique().head(MOST_WORDS + 1))[name].dropna().tolist()
-        return [str(value) for value in values]
+        return distinct(self.frame, name, MOST_WORDS)
 
     def kind(self, own: Words | None) -> None:
         """`kind` becomes attack or benign; with declared words, rows with other words are left out with a note."""
@@ -219,14 +220,20 @@ class Normaliser:
         errors: list[nw.Expr] = []
         made: list[nw.Expr] = []
         for name in have:
+            turned = self.resisted and name == "attack_success"
             if schema[name] == nw.Boolean and name not in own:
+                if turned:
+                    made.append(~nw.col(name))
                 continue
             meaning = own[name].meaning if name in own else None
-            known = {word: flag_meaning(name, word, meaning) for word in self.distinct(name)}
+            # "blocked" and the like are words of attack_success only: of a resisted attack they could mean either.
+            said = "attack_resisted" if turned else name
+            known = {word: flag_meaning(said, word, meaning) for word in self.distinct(name)}
             text = nw.col(name).cast(nw.String)
             unknown = [word for word, means in known.items() if means == "?"]
             if unknown:
-                column = own[name].column if name in own else name
+                column = own[name].column if name in own else said
+                column = column if column in schema else name
                 raise_places(
                     self.frame,
                     text.is_in(unknown),
@@ -238,7 +245,7 @@ class Normaliser:
             failed = [word for word, means in known.items() if means == "error"]
             if failed:
                 errors.append(nw.when(text.is_in(failed)).then(text))
-            made.append(chosen(text, [(w, m) for w, m in known.items() if isinstance(m, bool)]).alias(name))
+            made.append(chosen(text, [(w, m != turned) for w, m in known.items() if isinstance(m, bool)]).alias(name))
         if "error" in schema:
             text = nw.col("error").cast(nw.String)
             if schema["error"] == nw.Boolean:
@@ -248,8 +255,6 @@ class Normaliser:
                 errors.insert(0, nw.when(~blank).then(text))
         if made or errors:
             self.frame = self.frame.with_columns(*made, *([nw.coalesce(*errors).alias("error")] if errors else []))
-        if self.resisted:
-            self.frame = self.frame.with_columns(~nw.col("attack_success"))
         if errors:
             fine = nw.col("error").is_null()
             lost = [name for name in (*EVENTS, *NUMBERS) if name in schema]
@@ -267,21 +272,28 @@ class Normaliser:
                 bad = ~text.str.contains(NUMBER) & ~text.is_null()
                 raise_places(self.frame, bad, name, name, "it must be a number", self.what)
                 self.frame = self.frame.with_columns(text.cast(nw.Float64).alias(name))
+            elif schema[name].is_float():
+                # Polars and Arrow keep NaN apart from a missing value; here both are missing.
+                self.frame = self.frame.with_columns(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))
+            endless = nw.col(name).cast(nw.Float64).abs() > LARGEST
+            raise_places(self.frame, endless, name, name, "it must be a finite number", self.what)
             if name in AMOUNTS:
                 number = nw.col(name).cast(nw.Float64)
                 # A missing number is none of the three, on every engine.
-                bad = (number < 0) | (number % 1 > 0) | (number > LARGEST)
+                bad = (number < 0) | (number % 1 > 0)
                 raise_places(self.frame, bad, name, name, "it must be a whole number >= 0", self.what)
 
     def keys(self) -> None:
         """A key may be any text, but it must be there."""
         have = self.columns()
         missing = [name for name in (*KEYS, "kind") if name in have]
-        counts = pandas_of(self.frame.select(*(nw.col(name).is_null().sum().alias(name) for name in missing)))
+        absent = {name: nw.col(name).is_null() | (nw.col(name).str.strip_chars() == "") for name in missing}
+        counts = pandas_of(self.frame.select(*(gone.sum().alias(name) for name, gone in absent.items())))
         for name in missing:
-            if int(counts[name].iloc[0] or 0):
-                rule = f"a key must not be missing in any row ({int(counts[name].iloc[0])} rows)"
-                raise_places(self.frame, nw.col(name).is_null(), name, name, rule, self.what)
+            count = counts[name].fillna(0).iloc[0]
+            if int(count):
+                rule = f"a key must not be missing in any row ({int(count)} rows)"
+                raise_places(self.frame, absent[name], name, name, rule, self.what)
 
 
 def chosen(text: nw.Expr, meaning: Sequence[tuple[str, Any]]) -> nw.Expr:

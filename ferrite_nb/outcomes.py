@@ -11,8 +11,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from .columns import KEYS, Const, Declaration, OutcomesError, Words, const, words
+from .counted import expand_counts
 from .metrics import METRICS, ordered_modes, supported
-from .normalise import Frame, Normaliser, pandas_of, some, tidy_pandas
+from .normalise import Frame, Normaliser, distinct, pandas_of, some, tidy_pandas
 
 __all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
 
@@ -84,8 +85,7 @@ class Outcomes:
 
     def _values(self, column: str, wanted: list[str]) -> list[str]:
         """The wanted values as the data spell them; modes are found in any case."""
-        text = nw.col(column).cast(nw.String).alias(column)
-        there = pandas_of(self.table.select(text).unique().head(100_000))[column].dropna().astype(str).tolist()
+        there = distinct(self.table, column)
         known = {value: value for value in there}
         if column == "mode":
             known = {value.lower(): value for value in there} | known
@@ -225,27 +225,6 @@ def outcomes(
     if isinstance(result, pd.DataFrame):
         result = tidy_pandas(result)
     return Outcomes(result, tuple(found), read_from, modes, checked=not lazy or check == "full")
-
-
-def expand_counts(table: Frame, declared: dict[str, Declaration], what: str) -> tuple[Frame, list[str]]:
-    """A table with columns k and n becomes one row per cell of successes and one of the rest, with weights."""
-    names = set(table.collect_schema().names())
-    if not {"k", "n"} <= names or "attack_success" in names | set(declared) or "rows" in names:
-        return table, []
-    frame = pandas_of(table)
-    k, n = (pd.to_numeric(frame[name], errors="coerce") for name in ("k", "n"))
-    bad = k.isna() | n.isna() | (k < 0) | (k > n) | (k % 1 != 0) | (n % 1 != 0)
-    if bad.any():
-        row = int(bad.to_numpy().argmax())
-        raise OutcomesError(
-            f"{what + ', ' if what else ''}row {row + 1} (the header not counted): k = {frame['k'].iloc[row]} and "
-            f"n = {frame['n'].iloc[row]}; k and n must be whole numbers with 0 <= k <= n"
-        )
-    rest = frame.drop(columns=["k", "n"])
-    hits = rest.assign(attack_success=True, rows=k.astype("int64"))
-    misses = rest.assign(attack_success=False, rows=(n - k).astype("int64"))
-    both = pd.concat([hits, misses], ignore_index=True)
-    return nw.from_native(both), ["counts only (k of n): no pairs and no clusters can be made from this table"]
 
 
 def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[str]]:
