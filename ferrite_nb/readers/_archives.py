@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
 from ..columns import OutcomesError
@@ -31,8 +31,8 @@ def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The files of an archive in the order of their names; an absolute path or one with ".." is refused."""
     found = []
     for member in archive.infolist():
-        parts = PurePosixPath(member.filename.replace("\\", "/")).parts
-        if ".." in parts or member.filename.startswith(("/", "\\")) or (parts and parts[0].endswith(":")):
+        parts = member.filename.replace("\\", "/").split("/")
+        if ".." in parts or member.filename.startswith(("/", "\\")) or parts[0].endswith(":"):
             name = Path(archive.filename or "").name
             raise OutcomesError(f"{name} holds the member {member.filename[:80]!r}, a path outside of the archive")
         if not member.is_dir() and not parts[-1].startswith("."):

@@ -100,7 +100,9 @@ def check_recount(report: Report, evals: Iterable[Eval], threshold: float) -> li
     notes.insert(0, f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)} pairs of "
                     "probe and detector")  # fmt: skip
     if differing:
-        notes.append("the recount differs (a cut or interrupted file, or another threshold): " + some(differing))
+        notes.append(
+            "the recount differs (a cut or interrupted file, or another threshold): " + some(differing)
+        )
     without = [f"{probe} / {name}" for probe, name in report.pairs if (probe, name) not in stated]
     if without:
         notes.append("no eval row to check: " + some(without))

@@ -34,6 +34,8 @@ def listed(value: Any) -> list[Any]:
 
 def text(value: Any) -> str | None:
     """A JSON value as text that every engine can hold: lone surrogates are replaced; null and NaN are missing."""
+    if type(value) is str and value.isascii():
+        return value
     if isinstance(value, float) and math.isnan(value):
         return None
     try:
@@ -85,8 +87,9 @@ def loose_columns(
         plain = key not in taken and (key in STRATA or key not in CANONICAL)
         values = [record.get(key) for record in records]
         asked = full in wanted or (plain and key in wanted)
-        if not asked and any(isinstance(one, dict | list) or (isinstance(one, str) and len(one) > SHORT)
-                             for one in values):
+        if not asked and any(
+            isinstance(one, dict | list) or (isinstance(one, str) and len(one) > SHORT) for one in values
+        ):
             left.append(key)
             continue
         texts = [text(one) for one in values]

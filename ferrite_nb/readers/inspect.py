@@ -11,12 +11,12 @@ import pandas as pd
 
 from ..columns import CANONICAL, FLAGS, Words
 from ..outcomes import Outcomes, OutcomesError, outcomes
-from ._files import Tally
+from ._files import Tally, start_of
 from ._harness import columns_named, listed, loose_columns, number, text, together, without_constants
 from ._harness import named as inside
 from ._inspect_check import check_results, kinds_of
 from ._inspect_log import Log, is_log_archive, read_log
-from .recognise import Head, head_of
+from .recognise import Head
 
 NAME = "Inspect log"
 
@@ -77,7 +77,7 @@ def read(
         raise ValueError(f"threshold must be a number, got {threshold!r}")
     wanted = columns_named(declared)
     tallies = [Tally() for _ in paths]
-    logs = [read_log(path, bool(head_of(path).members), wanted, tally)
+    logs = [read_log(path, start_of(path, 2) == b"PK", wanted, tally)
             for path, tally in zip(paths, tallies, strict=True)]  # fmt: skip
     several = len({log.task for log in logs}) > 1
     parts = []
@@ -104,7 +104,9 @@ def score_columns(log: Log) -> dict[str, list[Any]]:
             table = isinstance(value, dict)
             parts = {f"{name}.{text(key)}": one for key, one in value.items()} if table else {name: value}
             for column, one in parts.items():
-                columns.setdefault(column, [None] * len(log.samples))[row] = one
+                if column not in columns:
+                    columns[column] = [None] * len(log.samples)
+                columns[column][row] = one
     return columns
 
 

@@ -25,7 +25,8 @@ with open(sys.argv[1], "rb") as lines:
 READ = """
 import sys, time, orjson
 import pandas, narwhals, ferrite_nb as fnb
-from ferrite_nb.readers import garak, table
+from ferrite_nb.readers.read import readers
+readers()
 import ferrite_nb.stats
 started = time.perf_counter()
 runs = fnb.read(sys.argv[1])
