@@ -68,7 +68,7 @@ def judges(
     - counts `human_missing`, `judge_missing`, `other` (a third state), `people_differ` (items on which raters differ);
     - `flagged` of `judged` outputs, and four rates with `_low` and `_high`: `observed` (Wilson, uncorrected), `people`
       (by people's labels, Wilson), `fixed` (corrected as if Se and Sp were known), `corrected` (with their error
-      carried); `raw` (corrected with Se and Sp, not cut to [0, 1]); `corrected_note`: why there is none, or what to know;
+      carried); `raw` (corrected with Se and Sp, not cut to [0, 1]); `corrected_note`: why there is none, or a warning;
     - `level`, `method` (of `corrected`: "double sample", or "delta" with `flagged` and `judged` given), `note`.
 
     Not computable when
@@ -218,7 +218,7 @@ def disagreements(labels: Any, *, human: Column | Sequence[Column], judge: Colum
 
     Returns
     -------
-    DataFrame, one row per item and judge: `row` (in the table, from 1, the header not counted), `judged_by`, all columns
+    DataFrame, one row per item and judge: `row` (from 1, the header not counted), `judged_by`, all columns
     of the table, `people` and `verdict` ("true", "false", a state), `disagreement` ("missed by the judge", "false alarm
     of the judge", "a third state", "people are tied") and an empty `decision` to fill in. Save it with
     `fnb.tables.csv(table, "to_decide.csv")`, which guards text against spreadsheet formulas.
