@@ -157,9 +157,7 @@ class Normaliser:
         schema = self.frame.collect_schema()
         wanted = {*CANONICAL, *declared} - {*FLAGS, *AMOUNTS, *NUMBERS, "error", "attack_resisted"}
         plain = [
-            nw.col(name).cast(nw.String)
-            for name in schema.names()
-            if name in wanted and schema[name] != nw.String
+            nw.col(name).cast(nw.String) for name in schema.names() if name in wanted and schema[name] != nw.String
         ]
         if plain:
             self.frame = self.frame.with_columns(*plain)
@@ -275,8 +273,9 @@ class Normaliser:
             elif schema[name].is_float():
                 # Polars and Arrow keep NaN apart from a missing value; here both are missing.
                 self.frame = self.frame.with_columns(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))
-            endless = nw.col(name).cast(nw.Float64).abs() > LARGEST
-            raise_places(self.frame, endless, name, name, "it must be a finite number", self.what)
+            if self.frame.collect_schema()[name].is_float():
+                endless = nw.col(name).cast(nw.Float64).abs() > LARGEST
+                raise_places(self.frame, endless, name, name, "it must be a finite number", self.what)
             if name in AMOUNTS:
                 number = nw.col(name).cast(nw.Float64)
                 # A missing number is none of the three, on every engine.
@@ -287,7 +286,10 @@ class Normaliser:
         """A key may be any text, but it must be there."""
         have = self.columns()
         missing = [name for name in (*KEYS, "kind") if name in have]
-        absent = {name: nw.col(name).is_null() | (nw.col(name).str.strip_chars() == "") for name in missing}
+        absent = {name: nw.col(name).is_null() for name in missing}
+        if isinstance(self.frame, nw.DataFrame):
+            # Blank keys are looked for in memory only: on an engine it would be a pass over all texts.
+            absent = {name: gone | (nw.col(name).str.strip_chars() == "") for name, gone in absent.items()}
         counts = pandas_of(self.frame.select(*(gone.sum().alias(name) for name, gone in absent.items())))
         for name in missing:
             count = counts[name].fillna(0).iloc[0]

@@ -244,7 +244,8 @@ def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[
     )
     if keep is None:
         raise OutcomesError(
-            f"{what + ', ' if what else ''}{len(found)} keys ({', '.join(keys)}) stand in more than one row: {shown}. "
+            f"{what + ', ' if what else ''}{len(found)} keys ({', '.join(keys)}) stand in more than one row: {shown}"
+            f"{_places(table, keys, found)}. "
             'If the rows are repeats, declare repeat="<column>"; if they replace each other, say keep="last" or "first"; '
             'if several attacks share a case, declare case_id=["attack", "case_id"]'
         )
@@ -252,3 +253,12 @@ def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[
         raise ValueError("keep= needs an order of rows, which a lazy frame has not; drop the duplicates first")
     kept = table.unique(subset=keys, keep=keep, maintain_order=True)  # type: ignore[arg-type]
     return kept, [f"{len(table) - len(kept)} rows replaced by another row of the same key (keep={keep!r}): {shown}"]
+
+
+def _places(table: Frame, keys: Sequence[str], found: pd.DataFrame) -> str:
+    """Where the rows of the first duplicate key stand, if the rows say it."""
+    if isinstance(table, nw.LazyFrame) or "source" not in table.columns:
+        return ""
+    first = found.iloc[0]
+    rows = table.filter(*(nw.col(key) == str(first[key]) for key in keys))["source"].drop_nulls().to_list()
+    return f" (the first in {some(rows, 3)})" if rows else ""

@@ -34,6 +34,11 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
         return table.read(paths, named=named, **options)
     names = paths[0].name
     columns = read_labels(paths[0]).columns
+    if set(columns) >= COUNTS:
+        raise OutcomesError(
+            f"{names} holds counts of a judge (tp, fn, tn, fp), not outcomes of modes. Read it with "
+            f"labels = ferrite_nb.readers.read_labels({names!r}) and call fnb.rates(runs, judge=labels)"
+        )
     human = [name for name in columns if name.lower().startswith(HUMAN)] or ["<human>"]
     raise OutcomesError(
         f"{names} holds labels of judges (columns {some(columns, 12)}), not outcomes of modes. Read it with "

@@ -27,6 +27,7 @@ SPECIFIC = False
 LAZY_BYTES = 200 * 2**20
 LAZY_ROWS = 1_000_000
 DEPTH = 4
+PLACE = r".*(, (row|object|entry|execution_records row) [0-9]+|:[0-9]+|\.json)"
 COMMA = r"^[-+]?[0-9]*,[0-9]+$"
 
 
@@ -62,10 +63,27 @@ def text_frame(head: Head, tally: Tally, options: Mapping[str, Any] | None = Non
         frame, places = _from_csv(head, tally), None
         if separator_of(head.header) == ";":
             frame = _points(frame, options or {})
+    if "source" in frame and not _is_place(frame["source"]) and "source" not in columns_of(options or {}):
+        tally.add("tables whose own column source is called file_source", head.path.name)
+        frame = frame.rename(columns={"source": "file_source"})
     if "source" not in frame:
         name = head.path.name
         frame["source"] = places or [f"{name}, row {row}" for row in range(1, len(frame) + 1)]
     return frame
+
+
+def _is_place(column: pd.Series) -> bool:
+    """Whether a column tells places, as the ones that were written from outcomes do."""
+    return bool(column.str.fullmatch(PLACE, na=True).all())
+
+
+def columns_of(options: Mapping[str, Any]) -> set[str]:
+    """The names of columns that the caller's declarations refer to."""
+    names: set[str] = set()
+    for what in options.values():
+        what = getattr(what, "column", what)
+        names |= {what} if isinstance(what, str) else set(what) if isinstance(what, list | tuple) else set()
+    return names
 
 
 def _lazy(heads: Sequence[Head]) -> Any:
