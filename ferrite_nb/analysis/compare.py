@@ -114,7 +114,7 @@ def one_family(
     one = metric(name)
     keep = list(dict.fromkeys([*strata, *clusters]))
     table = vectors(runs, one, modes, keep)
-    told = _versions(runs, one, strata)
+    told = versions_of(runs, one, strata)
     cells = in_order(table[strata].drop_duplicates(), strata, []) if strata else pd.DataFrame(index=[0])
     left_out = Unpaired(runs, one, modes, strata)
     rows: list[dict[str, Any]] = []
@@ -136,7 +136,7 @@ def one_family(
     return pd.DataFrame(rows, columns=["metric", *strata, *COLUMNS])
 
 
-def _versions(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[str, ...], list[str]]:
+def versions_of(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[str, ...], list[str]]:
     """Suite versions per stratum and mode; nothing where there are none or where they were pooled on request."""
     if runs.pooled or "suite_version" not in runs.columns:
         return {}
@@ -146,7 +146,7 @@ def _versions(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[str,
         if len(several) > 1:
             raise OutcomesError(
                 f"{name_of(keys, labels)} mixes suite versions ({', '.join(several)}). Choose one with "
-                "runs.where(suite_version=...) or accept the mix with runs.pool_versions()"
+                "runs.where(suite_version=...) or accept the mix with runs.poolversions_of()"
             )
     return found
 
@@ -156,7 +156,7 @@ def version_reason(told: dict[tuple[str, ...], list[str]], labels: tuple[str, ..
     first, second = told.get((*labels, a), []), told.get((*labels, b), [])
     if not first or not second or first == second:
         return ""
-    return f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.pool_versions() accepts them"
+    return f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.poolversions_of() accepts them"
 
 
 def one_pair(
