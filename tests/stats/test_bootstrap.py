@@ -155,6 +155,14 @@ def test_mean_works_in_blocks_of_less_than_64_mib(size, resamples):
     assert result.high - result.low == pytest.approx(2 * 1.96 / math.sqrt(size), rel=0.2 if resamples > 8 else 0.9)
 
 
+def test_blocks_do_not_change_the_number_of_draws(monkeypatch):
+    values = np.random.default_rng(6).normal(size=20)
+    whole = bootstrap_mean(values)
+    monkeypatch.setattr("ferrite_nb.stats.bootstrap.BLOCK", 15)  # a resample of 20 takes a block of 15 and one of 5
+    parts = bootstrap_mean(values)
+    assert parts.high - parts.low == pytest.approx(whole.high - whole.low, rel=0.05)
+
+
 CALLS = [
     lambda seed: bootstrap_proportion(30, 200, method="draws", seed=seed),
     lambda seed: bootstrap_pairs(20, 12, 2, 16, seed=seed),

@@ -156,6 +156,12 @@ def test_equal_outcomes_count_each_cluster_once(k, low, high):
     assert (effect.se, effect.n_eff) == (0.0, 60) and math.isnan(effect.deff) and math.isnan(effect.icc)
 
 
+def test_ends_are_exact_for_any_number_of_clusters():
+    for clusters in range(2, 400):
+        assert clustered_interval([0] * clusters, [7] * clusters).low == 0.0
+        assert clustered_interval([7] * clusters, [7] * clusters).high == 1.0
+
+
 def test_fewer_than_five_clusters_keep_their_numbers_with_a_note():
     result = clustered_interval([1, 2, 0, 3], [5] * 4)
     assert result.note.startswith("insufficient clusters") and 0 < result.low < result.high < 1

@@ -70,6 +70,14 @@ def test_exact_ends_hold_for_a_given_z_too():
         assert (interval(n, n, method=method, z=1.96).high == 1.0).all()
 
 
+def test_a_given_z_works_for_a_trillion_cases():
+    # the square of n is beyond 64 bits
+    z = float(norm.isf(0.025))
+    for method in ("wilson", "agresti-coull"):
+        by_level, by_z = interval(3 * 10**11, 10**12, method=method), interval(3 * 10**11, 10**12, method=method, z=z)
+        assert (by_z.low, by_z.high) == pytest.approx((by_level.low, by_level.high), abs=1e-15)
+
+
 def test_jeffreys_at_zero_keeps_the_plain_quantile_at_the_other_end():
     # the rule of Brown, Cai and DasGupta; the alternative, the whole 5 % in one tail, gives .084
     assert interval(0, 22, method="jeffreys").high == pytest.approx(0.106740, abs=5.1e-7)

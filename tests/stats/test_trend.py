@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -132,6 +133,22 @@ def test_expected_cells_have_the_common_odds_ratio(cells):
     assert result.homogeneity_chi2 == pytest.approx(total, rel=1e-6, abs=1e-9)
 
 
+def test_homogeneity_of_very_unequal_cells_in_fifty_digits():
+    tables = [[[10**6, 10**9], [10**9, 1]], [[10**6, 10**9], [10**9, 3]]]
+    with localcontext(prec=50):
+        odds = sum(Decimal(a * d) / (a + b + c + d) for (a, b), (c, d) in tables)
+        odds /= sum(Decimal(b * c) / (a + b + c + d) for (a, b), (c, d) in tables)
+        total = Decimal(0)
+        for (a, b), (c, d) in tables:
+            row, column, rest = a + b, a + c, d - a
+            middle = odds * (row + column) + rest
+            x = ((middle**2 + 4 * (1 - odds) * odds * row * column).sqrt() - middle) / (2 * (1 - odds))
+            total += (a - x) ** 2 * (1 / x + 1 / (row - x) + 1 / (column - x) + 1 / (rest + x))
+    result = cmh(tables)
+    assert result.odds_ratio == pytest.approx(float(odds), rel=1e-12)
+    assert result.homogeneity_chi2 == pytest.approx(float(total), rel=1e-8)
+
+
 def test_p_values_do_not_vanish():
     result = cmh([[[900, 100], [500, 500]], [[800, 200], [400, 600]]])
     assert result.chi2 > 300 and 0 < result.p < 1e-60
@@ -259,6 +276,12 @@ def test_seed_spread_is_the_chi_square_test_of_homogeneity(seeds):
         return
     theirs = chi2_contingency(table, correction=False)
     assert (result.chi2, result.df, result.p) == pytest.approx((theirs.statistic, theirs.dof, theirs.pvalue), abs=1e-9)
+
+
+def test_chance_spread_of_seeds_of_unequal_size():
+    result = seed_spread([3, 4], [20, 80])
+    assert result.binomial_sd == pytest.approx(math.sqrt(0.07 * 0.93 * (1 / 20 + 1 / 80) / 2))
+    assert result.mean == pytest.approx(0.1) and result.sd == pytest.approx(0.1 / math.sqrt(2))
 
 
 def test_seed_spread_edges():
