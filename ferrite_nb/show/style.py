@@ -128,7 +128,9 @@ def figure(width: str, height: float) -> Figure:
 
 def freeze(drawn: Figure) -> Figure:
     """Lay the figure out once and keep that layout, so that each rendering puts everything at the same place."""
-    drawn.draw_without_rendering()
+    engine = drawn.get_layout_engine()
+    if engine is not None and drawn.axes:
+        engine.execute(drawn)
     drawn.set_layout_engine("none")
     return drawn
 
@@ -157,15 +159,18 @@ def drawable(text: Any, limit: int | None = 40) -> str:
     return "".join(letter if ord(letter) in known else "\ufffd" for letter in plain(text, limit))
 
 
-def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
-    """The width of the widest line of a text, in inches."""
+@cache
+def _advance(letter: str) -> float:
+    """How far one letter moves the pen, in points at a size of one point."""
     font = _font()[0]
-    font.set_size(size, 72)
-    widest = 0.0
-    for line in text.split("\n"):
-        font.set_text(line, 0.0, flags=LoadFlags.NO_HINTING)
-        widest = max(widest, font.get_width_height()[0] / 64)
-    return widest / 72 * (1.12 if bold else 1.02)
+    font.set_size(100, 72)
+    return font.load_char(ord(letter), flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / 100
+
+
+def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
+    """The width of the widest line of a text, in inches; a little more than needed, never less."""
+    widest = max(sum(map(_advance, line)) for line in text.split("\n"))
+    return widest * size / 72 * (1.14 if bold else 1.03) + 0.01
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> str:

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 import pandas as pd
+from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
 NAN = math.nan
@@ -110,4 +111,104 @@ def forest_tables() -> dict[str, pd.DataFrame]:
         "clustered": clustered(),
         "insufficient": all_insufficient(),
         "zero": all_zero(),
+    }
+
+
+def pair(a: str, b: str, cells: tuple[int, int, int, int], note: str = "", **more: Any) -> dict[str, Any]:
+    """One row of `compare` from its four cells: exact binomial p; bounds of the difference made up, but in order."""
+    both, first, second, neither = cells
+    n, discordant = sum(cells), first + second
+    row = {"metric": "ASR", "mode_a": a, "mode_b": b, "n_pairs": n, "both": both, "b": first, "c": second}
+    numbers = dict.fromkeys(("diff", "low", "high", "h", "p", "log10_p", "p_holm"), NAN)
+    apart = {"independent_low": NAN, "independent_high": NAN}
+    if n:
+        p = binomtest(first, discordant).pvalue if discordant else 1.0
+        diff = (first - second) / n
+        reach = 1 / math.sqrt(n)
+        numbers = {"diff": diff, "low": max(-1.0, diff - 0.6 * reach), "high": min(1.0, diff + 0.5 * reach)}
+        numbers |= {"h": 2.5 * diff, "p": p, "log10_p": math.log10(p) if p else -601.76, "p_holm": min(1.0, 6 * p)}
+        apart = {"independent_low": max(-1.0, diff - reach), "independent_high": min(1.0, diff + reach)}
+        note = "; ".join(filter(None, ["insufficient data (n<5 pairs)" if n < 5 else "", note]))
+    rest = {"unpaired": 0, **apart, "level": 0.95, "method": "mcnemar, newcombe", "note": note}
+    return row | {"neither": neither} | numbers | rest | more
+
+
+def lab() -> dict[str, Any]:
+    """The lab's table of two modes: 300 cases, 48 succeed in A only; bounds of Newcombe's paired interval."""
+    return pair("Off", "On", (12, 48, 0, 240)) | {
+        "diff": 0.16, "low": 0.1181, "high": 0.2024, "independent_low": 0.089, "independent_high": 0.229,
+    }  # fmt: skip
+
+
+def pairs_tables() -> dict[str, pd.DataFrame]:
+    """Every kind of table that the pairs figure has to draw."""
+    none = "not computable: the two modes share no case"
+    mixed = [
+        lab(),
+        pair("Off", "Guard", (1, 1, 0, 1), unpaired=4),
+        pair("Guard", "On", (0, 0, 0, 0), none, unpaired=9),
+        pair("Off", "Loop", (20, 0, 0, 40), "no discordant pairs: the data cannot separate the modes"),
+        pair("Loop", "On", (20, 1, 4, 40), "5 discordant pairs cannot reach 0.05: n too small"),
+        pair("Loop", "Guard", (0, 2000, 0, 0)),
+    ]
+    hostile = [pair(bad, HOSTILE[i - 1], (i, 9, i, 9), bad, suite=bad) for i, bad in enumerate(HOSTILE)]
+    hostile.append(pair("A", "B", (0, 0, 0, 0), "not computable: " + HOSTILE[0] + "y" * 300, suite="last"))
+    forty = [
+        pair(f"a defence with a name of thirty letters {i}", f"another defence with a long name {i}", (9, i, 3, 50))
+        for i in range(40)
+    ]
+    return {
+        "one": pd.DataFrame([lab()]),
+        "two": pd.DataFrame([lab(), pair("Loop", "On", (20, 12, 4, 40))]),
+        "mixed": pd.DataFrame(mixed),
+        "forty": pd.DataFrame(forty),
+        "hostile": pd.DataFrame(hostile),
+        "insufficient": pd.DataFrame([pair("Off", "On", (1, 1, 0, 1)), pair("Off", "Loop", (1, 1, 0, 2))]),
+        "zero": pd.DataFrame([pair(a, "On", (0, 0, 0, 30)) for a in MODES[:3]]),
+    }
+
+
+SCOPES = ("exact", "domain_suffix", "task_open")
+
+
+def gradient(counts: dict[str, tuple[int, ...]], trend: float = NAN) -> pd.DataFrame:
+    """A table of `gradient` over the scopes: k and n per scope for each mode; n = 0 is a stratum without a case."""
+    rows = []
+    for mode, numbers in counts.items():
+        for scope, k, n in zip(SCOPES, numbers[::2], numbers[1::2], strict=True):
+            rows.append(row("CR", k, n, "" if n else "not computable: no case in this stratum", scope=scope, mode=mode))
+    table = rates(rows).assign(trend_p=trend)
+    table.attrs = {"ordered": "scope", "trend": "Cochran-Armitage"}
+    return table
+
+
+def totals() -> pd.DataFrame:
+    """A gradient with its two totals: micro has the summed counts, macro a mean that is not k/n."""
+    table = gradient({"LoopOnly": (661, 777, 5, 5, 0, 5)}, trend=0.00001)
+    both = rates([row("CR", 666, 787, "", scope="micro: all cases", mode="LoopOnly"),
+                  row("CR", 666, 787, "mean of 3 of 3 strata, whatever their size", scope="macro: mean of strata",
+                      mode="LoopOnly")])  # fmt: skip
+    both.loc[1, ["rate", "low", "high", "method"]] = [0.617, 0.472, 0.762, "macro mean, limits of wilson combined"]
+    joined = pd.concat([table, both.assign(trend_p=0.00001)], ignore_index=True)
+    joined.attrs = table.attrs
+    return joined
+
+
+def gradient_tables() -> dict[str, pd.DataFrame]:
+    """Every kind of table that the gradient has to draw."""
+    eight = [row("CR", 5 * i + j, 40, tier=f"level {i}", mode=f"defence {j}") for j in range(8) for i in range(5)]
+    forty = [row("CR", i, 40, tier=f"a level with a long name {i}", mode="On") for i in range(40)]
+    strange = [row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2]) for i, bad in enumerate(HOSTILE)]
+    return {
+        "one": gradient({"LoopOnly": (661, 777, 5, 5, 0, 5)}).iloc[[0]],
+        "two": gradient({"LoopOnly": (661, 777, 50, 55, 0, 5)}).iloc[[0, 1]],
+        "scope": gradient(
+            {"Off": (0, 777, 0, 5, 0, 5), "LoopOnly": (661, 777, 5, 5, 0, 5), "On": (719, 777, 0, 0, 2, 3)}
+        ),
+        "totals": totals(),
+        "eight modes": rates(eight),
+        "forty": rates(forty),
+        "hostile": rates(strange),
+        "insufficient": gradient({"On": (1, 2, 1, 3, 0, 4)}),
+        "zero": gradient({"On": (0, 20, 0, 30, 0, 5)}),
     }

@@ -57,6 +57,8 @@ class Drawn:
 
 FIGURES = [
     Drawn("forest", figures.forest, hand.forest_tables()),
+    Drawn("gradient", figures.gradient, hand.gradient_tables()),
+    Drawn("pairs", figures.pairs, hand.pairs_tables(), rates=False, needed="diff", estimate="diff"),
 ]
 WIDTHS = ("column", "text")
 CASES = [
@@ -371,10 +373,10 @@ def test_suite_versions_are_not_mixed(one: Drawn) -> None:
 @pytest.mark.parametrize(("one", "key"), [pytest.param(o, k, id=f"{o.name}-{k}") for o in FIGURES for k in o.tables])
 def test_a_figure_is_ready_in_two_seconds(one: Drawn, key: str) -> None:
     best = math.inf
-    for _ in range(3):  # the machine may be busy with something else
-        start = time.perf_counter()
+    for _ in range(3):  # processor time, so that a busy machine does not decide
+        start = time.process_time()
         style.render(one.draw(one.tables[key]).figure, "png", 150)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
         if best < 1:
             break
     assert best < 2
