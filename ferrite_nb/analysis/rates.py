@@ -22,6 +22,7 @@ from .cells import (
     chosen_metrics,
     cluster_of,
     count,
+    facts,
     grid,
     listed,
     no_cost,
@@ -101,18 +102,22 @@ def rates(
     clusters, level = named_cluster(cluster), level_of(level)
     implied = not clusters and any(one.counted == "rows" for one in wanted) and repeated(runs)
     counted = count(runs, wanted, strata, ["case_id"] if implied else clusters, baseline)
-    if judge is not None:
-        from .judged import judged_rates
-
-        return judged_rates(counted, wanted, judge, method=method, level=level)
-    options = {"method": method, "level": level, "z": z}
+    if judge is not None and z is not None:
+        raise ValueError("with judge= all intervals follow level; leave z=None")
+    options = {"method": method if judge is None else "wilson", "level": level, "z": z}
     tables = [one_metric(counted, one, options, implied) for one in wanted]
     if metrics is None:
         tables = [table for table in tables if worth_showing(table)]
         missing_cost = no_cost([METRICS[table["metric"].iloc[0]] for table in tables])
         if missing_cost is not None:
             tables.append(cost_not_measured(counted, missing_cost, level))
-    return joined(tables, counted.strata)
+    table = joined(tables, counted.strata)
+    table.attrs |= facts(counted)
+    if judge is None:
+        return table
+    from .judged import judged_rates
+
+    return judged_rates(table, judge, method=method, level=level)
 
 
 def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
