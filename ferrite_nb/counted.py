@@ -175,10 +175,13 @@ def rate_hint(value: Any, n: pd.Series | None, row: int = 0) -> str:
 
 
 def counts_of(rate: float, n: int, scale: int, digits: int) -> list[int]:
-    """The counts k of n whose rate prints as the given number.
+    """The counts k of n next to a printed rate: the one that gives it exactly, else those that round to it.
 
     >>> counts_of(93, 150, 100, 0), counts_of(45.2, 500, 100, 1)
     ([139, 140], [226])
     """
-    near = range(max(0, math.floor(rate / scale * n) - 1), min(n, math.ceil(rate / scale * n) + 1) + 1)
+    exact = rate / scale * n
+    if abs(exact - round(exact)) < 1e-9 * max(n, 1):
+        return [round(exact)]
+    near = (math.floor(exact), math.ceil(exact))
     return [k for k in near if abs(scale * k / n - rate) <= 0.5 * 10.0**-digits + 1e-12]

@@ -236,8 +236,8 @@ class Normaliser:
                     self.frame,
                     text.is_in(unknown),
                     column,
-                    name,
-                    allowed(name, meaning) + "; declare other words with fnb.words",
+                    said,
+                    allowed(said, meaning) + "; declare other words with fnb.words",
                     self.what,
                 )
             failed = [word for word, means in known.items() if means == "error"]

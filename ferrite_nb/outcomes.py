@@ -197,6 +197,9 @@ def outcomes(
     for name, what in declared.items():
         if not isinstance(what, str | Const | Words | list | tuple) or (isinstance(what, list | tuple) and not what):
             raise TypeError(f"{name} takes a column name, a list of names, fnb.const or fnb.words, got {what!r}")
+    if hasattr(frame, "replace_schema_metadata"):
+        # An Arrow table made by pandas keeps the old types in its metadata, and pandas would believe them again.
+        frame = frame.replace_schema_metadata(None)
     try:
         table = nw.from_native(frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame)
     except TypeError:
@@ -204,6 +207,9 @@ def outcomes(
             f"a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got {type(frame).__name__}; "
             "a file is read with fnb.read(path)"
         ) from None
+    except nw.exceptions.DuplicateError:
+        seen = some(getattr(frame, "column_names", frame.columns))
+        raise OutcomesError(f"{read_from}: column names must be texts and differ, got {seen}") from None
     what = read_from if read_from != "table" else ""
     names = table.collect_schema().names()
     if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
@@ -246,8 +252,8 @@ def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[
         raise OutcomesError(
             f"{what + ', ' if what else ''}{len(found)} keys ({', '.join(keys)}) stand in more than one row: {shown}"
             f"{_places(table, keys, found)}. "
-            'If the rows are repeats, declare repeat="<column>"; if they replace each other, say keep="last" or "first"; '
-            'if several attacks share a case, declare case_id=["attack", "case_id"]'
+            'If the rows are repeats, declare repeat="<column>"; if they replace each other, say keep="last" or '
+            '"first"; if several attacks share a case, declare case_id=["attack", "case_id"]'
         )
     if isinstance(table, nw.LazyFrame):
         raise ValueError("keep= needs an order of rows, which a lazy frame has not; drop the duplicates first")
