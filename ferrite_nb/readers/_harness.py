@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import CANONICAL, Const, Words
+from ..columns import CANONICAL, FLAGS, KEYS, Const, OutcomesError, Words
 from ..outcomes import Outcomes
 from ._combine import combined
 from ._files import text_of
@@ -107,17 +107,61 @@ def without_constants(frame: pd.DataFrame, declared: Mapping[str, Any]) -> pd.Da
     return frame.drop(columns=fixed)
 
 
+def flag_text(value: Any, threshold: float | None = None) -> str | None:
+    """A score as the spelling of a flag: at or above the threshold is true; NaN is missing."""
+    made = number(value)
+    if made is None:
+        return None if isinstance(value, float) else text(value)
+    if threshold is not None:
+        return "true" if made >= threshold else "false"
+    return str(int(made)) if made == int(made) else repr(made)
+
+
+def score_column(name: str, taken: Iterable[str], wanted: set[str]) -> str:
+    """The column of a score. One with the name of the contract is no outcome until the caller says so."""
+    plain = name not in taken and (name in wanted or name not in CANONICAL)
+    return name if plain else f"score.{name}"
+
+
+def refuse_undeclared(name: str, scores: Mapping[str, Iterable[Any]], declared: Mapping[str, Any]) -> None:
+    """Raise where the caller has not said what a score means, with the scores and the line to type."""
+    if any(key in FLAGS or key == "attack_resisted" for key in declared):
+        return
+    if not scores:
+        raise OutcomesError(f"{name} holds no score, so there is no outcome in it")
+    first = next(iter(scores))
+    listing = "; ".join(f"{score} ({seen(values)})" for score, values in list(scores.items())[:20])
+    raise OutcomesError(
+        f"{name}: the file does not tell what its scores mean. They are {listing}. Say it: "
+        f'fnb.read("{name}", attack_success="{first}"), or attack_resisted="{first}" if 1 is a resisted attack'
+    )
+
+
+def seen(values: Iterable[Any]) -> str:
+    """The values that a score takes, for a message."""
+    found = sorted({text(value) or "missing" for value in values})
+    return ", ".join(one[:20] for one in found[:6]) + (", ..." if len(found) > 6 else "")
+
+
 def together(
     parts: Sequence[Outcomes], paths: Sequence[Path], named: str | None, declared: Mapping[str, Any]
 ) -> Outcomes:
-    """Several runs as one table. Where two files have one mode, and the caller names none, the files are the modes."""
-    modes = [mode for part in parts for mode in part.modes]
-    if len(set(modes)) < len(modes) and named is None and "mode" not in declared:
+    """Several runs as one table. Runs of the same cases in one mode are told apart by their files."""
+    if named is None and "mode" not in declared and collide(parts):
         names = [path.name.split(".")[0] for path in paths]
         names = names if len(set(names)) == len(names) else [path.as_posix() for path in paths]
-        note = "files with the same mode: each file is a mode of its own; choose with mode=, or name them in a dict"
+        note = "several files have the same cases in one mode: each file is a mode; choose with mode=, or name them"
         parts = [
             replace(part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note))
             for part, name in zip(parts, names, strict=True)
         ]
     return combined(parts, keep=declared.get("keep"), check=declared.get("check", "auto"))
+
+
+def collide(parts: Sequence[Outcomes]) -> bool:
+    """Whether two runs have a key in common."""
+    modes = [mode for part in parts for mode in part.modes]
+    if len(set(modes)) == len(modes):
+        return False
+    keys = [name for name in KEYS if all(name in part.frame for part in parts)]
+    return bool(pd.concat([part.frame[keys] for part in parts]).duplicated().any())

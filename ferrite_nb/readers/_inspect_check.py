@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from statistics import fmean
 from typing import Any
 
@@ -79,9 +78,3 @@ def as_number(value: Any) -> float | None:
             return LETTERS.get(value)
         return made if math.isfinite(made) else None
     return number(value)
-
-
-def kinds_of(values: Iterable[Any]) -> str:
-    """The values that a score takes, for a message."""
-    seen = sorted({text(value) or "missing" for value in values})
-    return ", ".join(one[:20] for one in seen[:6]) + (", ..." if len(seen) > 6 else "")

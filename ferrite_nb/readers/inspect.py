@@ -9,12 +9,23 @@ from typing import Any, Literal, NoReturn
 
 import pandas as pd
 
-from ..columns import CANONICAL, FLAGS, Words
+from ..columns import FLAGS, Words
 from ..outcomes import Outcomes, OutcomesError, outcomes
 from ._files import Tally, start_of
-from ._harness import columns_named, listed, loose_columns, number, text, together, without_constants
+from ._harness import (
+    columns_named,
+    flag_text,
+    listed,
+    loose_columns,
+    number,
+    score_column,
+    seen,
+    text,
+    together,
+    without_constants,
+)
 from ._harness import named as inside
-from ._inspect_check import check_results, kinds_of
+from ._inspect_check import check_results
 from ._inspect_log import Log, is_log_archive, read_log
 from .recognise import Head
 
@@ -117,7 +128,7 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
         refuse_empty(log)
     if not scores:
         raise OutcomesError(f"{name}: its {len(log.samples):,} samples have no score, so it holds no outcome")
-    listing = "; ".join(f"{column} ({kinds_of(values)})" for column, values in list(scores.items())[:20])
+    listing = "; ".join(f"{column} ({seen(values)})" for column, values in list(scores.items())[:20])
     letters = {column for column, values in scores.items() if {"C", "I", "P"} & {str(value) for value in values}}
     flags = {key: what for key, what in declared.items() if key in FLAGS or key == "attack_resisted"}
     if not flags:
@@ -130,7 +141,7 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
         column = what.column if isinstance(what, Words) else what
         if isinstance(what, str) and what in letters:
             raise OutcomesError(
-                f"{name}: {key}={what!r} takes a score with Inspect's letters ({kinds_of(scores[what])}); C (correct) "
+                f"{name}: {key}={what!r} takes a score with Inspect's letters ({seen(scores[what])}); C (correct) "
                 f"can mean a success or a resisted attack. Say it: {typed(name, what, letters, key)}"
             )
         if isinstance(column, str) and column not in scores and any(one.startswith(f"{column}.") for one in scores):
@@ -159,20 +170,13 @@ def typed(name: str, column: str, letters: set[str], key: str = "attack_success"
 
 
 def outcome_text(value: Any, threshold: float | None, own: frozenset[str]) -> str | None:
-    """A score as the spelling of a flag. NaN and N are missing, unless the caller has a word for N."""
-    if isinstance(value, str):
-        return None if value.strip() == "N" and "n" not in own else text(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        made = number(value)
-        if made is None:
-            return None
-        if threshold is not None:
-            return "true" if made >= threshold else "false"
-        if made in (0, 1) and {"c", "i"} & own:
-            # The reductions of a log hold 1 and 0 for C and I.
-            return "C" if made else "I"
-        return str(int(made)) if made == int(made) else repr(made)
-    return text(value)
+    """A score as the spelling of a flag. N (no answer) is missing, unless the caller has a word for it."""
+    if isinstance(value, str) and value.strip() == "N" and "n" not in own:
+        return None
+    if {"c", "i"} & own and number(value) in (0, 1):
+        # The reductions of a log hold 1 and 0 for C and I.
+        return "C" if value else "I"
+    return flag_text(value, threshold)
 
 
 def frame_of(
@@ -199,10 +203,8 @@ def frame_of(
         columns["limit"] = [one.limit for one in samples]
     own = {what.column: frozenset(what.meaning) for what in declared.values() if isinstance(what, Words)}
     for name, values in scores.items():
-        # A score with the name of a column of the contract is no outcome until the caller says so.
-        plain = name not in columns and (name in wanted or name not in CANONICAL)
-        known = own.get(name, frozenset())
-        columns[name if plain else f"score.{name}"] = [outcome_text(value, threshold, known) for value in values]
+        column, known = score_column(name, columns, wanted), own.get(name, frozenset())
+        columns[column] = [outcome_text(value, threshold, known) for value in values]
     for name in wanted - set(columns):
         if name in arguments or name in ("task", "file"):
             extra = {"task": log.task, "file": log.path.name}
