@@ -40,7 +40,8 @@ figures: .venv/.lab  ## draw every figure of the package from the bundled data i
 	@$(BIN)/python -m ferrite_nb.show.figures figures
 
 class-page: .venv/.lab  ## write the class page, one HTML file that needs no installation
-	@$(BIN)/ferrite-nb class-page -o class_page.html
+	@$(BIN)/python -m ferrite_nb.class_page -o class_page.html $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv \
+	  --cluster template --data "run B, 909 generated cases, reconstructed from the published rule and labels")
 
 bench: .venv/.bench  ## measure this project side by side with its peers
 	@$(BIN)/python -m tests.benchmarks

@@ -27,7 +27,7 @@ def notebooks(target: Path | None = None) -> tuple[Path, list[str]]:
         return shipped, []
     target = (target or Path.cwd() / COPY).resolve()
     kept = []
-    for source in sorted(path for path in shipped.rglob("*") if path.is_file()):
+    for source in sorted(path for path in shipped.rglob("[!.]*") if path.is_file()):
         copy = target / source.relative_to(shipped)
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
