@@ -288,8 +288,10 @@ class Normaliser:
         missing = [name for name in (*KEYS, "kind") if name in have]
         absent = {name: nw.col(name).is_null() for name in missing}
         if isinstance(self.frame, nw.DataFrame):
-            # Blank keys are looked for in memory only: on an engine it would be a pass over all texts.
-            absent = {name: gone | (nw.col(name).str.strip_chars() == "") for name, gone in absent.items()}
+            # Blank keys are looked for in memory only: on an engine it would be a pass over all texts. A mode may be
+            # called "" (a harness that names no defence), a case may not.
+            blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
+            absent |= {name: absent[name] | there for name, there in blank.items()}
         counts = pandas_of(self.frame.select(*(gone.sum().alias(name) for name, gone in absent.items())))
         for name in missing:
             count = counts[name].fillna(0).iloc[0]

@@ -132,8 +132,10 @@ def test_a_missing_column_lists_those_that_are_there_and_the_call():
         fnb.outcomes(frame, case_id="id", mode="defense")
 
 
-@pytest.mark.parametrize("bad", [None, "", "  "])
-@pytest.mark.parametrize("key", ["case_id", "mode", "repeat"])
+@pytest.mark.parametrize(
+    ("key", "bad"),
+    [(key, bad) for key in ("case_id", "mode", "repeat") for bad in (None, "", "  ") if key != "mode" or bad is None],
+)
 def test_a_key_must_be_there(key, bad):
     frame = table(attack_success=["yes", "no"]).assign(repeat=["1", "1"])
     frame[key] = ["x", bad]
@@ -294,3 +296,8 @@ def test_known_spellings_never_raise_and_errors_win(rows):
         else:
             assert pd.isna(row["error"])
             assert (None if pd.isna(row["attack_success"]) else row["attack_success"]) == meaning.get(token)
+
+
+def test_a_mode_may_have_an_empty_name():
+    frame = table(attack_success=["yes", "no"]).assign(mode="")
+    assert fnb.outcomes(frame).modes == ("",)

@@ -127,6 +127,14 @@ def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
     return tally(counted.cells, one, strata)
 
 
+def facts(counted: Counted) -> dict[str, str]:
+    """What a caption has to name beside the numbers: source, suite version, the column of clusters."""
+    cells = counted.cells
+    told = sorted(cells["suite_version"].unique()) if "suite_version" in cells else []
+    found = {"source": counted.runs.source, "cluster": " and ".join(counted.cluster), "suite_version": ", ".join(told)}
+    return {name: text for name, text in found.items() if text}
+
+
 def cluster_of(counted: Counted, one: Metric) -> list[str]:
     """The clusters of a metric: segments of one case are not independent draws; a case is no cluster of itself."""
     if one.counted == "amounts" and not counted.cluster and "case_id" in counted.runs.columns:

@@ -95,7 +95,11 @@ def compare(
     if not wanted:
         raise ValueError("name at least one metric")
     tables = [one_family(runs, name, chosen, strata, clusters, level, correction == "holm") for name in wanted]
-    return pd.concat(tables, ignore_index=True)
+    table = pd.concat([one for one, _ in tables], ignore_index=True)
+    told = sorted({version for _, found in tables for several in found.values() for version in several})
+    found = {"source": runs.source, "cluster": " and ".join(clusters), "suite_version": ", ".join(told)}
+    table.attrs |= {name: text for name, text in found.items() if text}
+    return table
 
 
 def chosen_modes(runs: Outcomes, modes: Sequence[str] | None) -> list[str]:
@@ -109,8 +113,8 @@ def chosen_modes(runs: Outcomes, modes: Sequence[str] | None) -> list[str]:
 
 def one_family(
     runs: Outcomes, name: str, modes: list[str], strata: list[str], clusters: list[str], level: float, correct: bool
-) -> pd.DataFrame:
-    """All pairs of modes of one metric, with Holm's correction within each stratum."""
+) -> tuple[pd.DataFrame, dict[tuple[str, ...], list[str]]]:
+    """All pairs of modes of one metric, with Holm's correction within each stratum; and the suite versions met."""
     one = metric(name)
     keep = list(dict.fromkeys([*strata, *clusters]))
     table = vectors(runs, one, modes, keep)
@@ -133,7 +137,7 @@ def one_family(
             said = (row["note"], left_out.note(row), "" if runs.checked else UNCHECKED)
             row["note"] = "; ".join(filter(None, said))
         rows += family
-    return pd.DataFrame(rows, columns=["metric", *strata, *COLUMNS])
+    return pd.DataFrame(rows, columns=["metric", *strata, *COLUMNS]), told
 
 
 def versions_of(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[str, ...], list[str]]:
@@ -156,7 +160,9 @@ def version_reason(told: dict[tuple[str, ...], list[str]], labels: tuple[str, ..
     first, second = told.get((*labels, a), []), told.get((*labels, b), [])
     if not first or not second or first == second:
         return ""
-    return f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.poolversions_of() accepts them"
+    return (
+        f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.poolversions_of() accepts them"
+    )
 
 
 def one_pair(
