@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+import shutil
 import sys
-import tomllib
+import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arguments import declarations, hint, parsers
@@ -60,33 +62,32 @@ def run_check(args: argparse.Namespace) -> int:
     from . import __version__, limits
 
     found = limits(runs)
-    for row in found[found["severity"] == "severe"].itertuples():
-        print(f"look out       {row.limit}: {row.evidence}; {row.consequence}")
-    named = " ".join(args.results) or " ".join(f"--name {mode}={file}" for mode, file in args.name)
-    print(f"next           ferrite-nb report {named}")
-    print(f"with           ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}")
+    severe = found[found["severity"] == "severe"]
+    for row in severe.itertuples():
+        print(_line("look out", f"{row.limit}: {row.evidence}; {row.consequence}"))
+    cluster = re.search(r"cluster='([^']+)'", " ".join(severe["consequence"]))
+    named = f" --cluster {shlex.quote(cluster.group(1))}" if cluster else ""
+    print(_line("next", f"ferrite-nb report {shlex.join(args.given)}{named}"))
+    print(_line("with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"))
     return 0
+
+
+def _line(name: str, text: str) -> str:
+    """One line under those of `print(runs)`, folded where a person reads it and whole where a program does."""
+    line = f"{name:<16}{text}"
+    if not sys.stdout.isatty():
+        return line
+    return textwrap.fill(line, shutil.get_terminal_size().columns, subsequent_indent=" " * 16)
 
 
 def run_gate(args: argparse.Namespace) -> int:
     """`ferrite-nb gate`: one verdict per requirement; the exit code sums them up."""
     from . import gate
 
-    table = gate(read_results(args), requirements(args.requirements))
+    table = gate(read_results(args), args.requirements)
     print(table.to_json(orient="records", indent=2, force_ascii=False) if args.json else gate_text(table))
     verdicts = set(table["verdict"])
     return 1 if "fail" in verdicts else 3 if "cannot tell" in verdicts else 0
-
-
-def requirements(path: Path) -> list[dict[str, Any]]:
-    """The `[[requirement]]` tables of a TOML file."""
-    try:
-        listed = tomllib.loads(path.read_text(encoding="utf-8")).get("requirement")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise ValueError(f"{path}: cannot be read as TOML: {problem}") from problem
-    if not isinstance(listed, list) or not listed:
-        raise ValueError(f"{path}: holds no [[requirement]]; each needs a metric and at_most or at_least")
-    return listed
 
 
 def gate_text(table: pd.DataFrame) -> str:
@@ -116,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = commands[given[0]].parse_intermixed_args(given[1:])
     else:
         args = top.parse_args(given)
+    args.given = given[1:]
     try:
         return int(args.run(args))
     except (ValueError, TypeError, OSError) as problem:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -74,18 +76,41 @@ def test_a_declaration_without_a_value_is_wrong_use(option: tuple[str, str]) -> 
     assert ended.value.code == 2
 
 
-@pytest.mark.parametrize("content", ["", "requirement = 3", "[[requirement", "[other]\na = 1"])
-def test_a_file_without_requirements_is_named(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "rules.toml"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=r"rules\.toml"):
-        cli.requirements(path)
+@pytest.mark.parametrize(
+    ("data", "code", "first"),
+    [
+        ("gate_pass", 0, "pass"),
+        ("gate_fail", 1, "fail"),
+        ("gate_cannot_tell", 3, "cannot tell"),
+        ("gate_refuser", 1, "pass"),
+    ],
+)
+def test_gate_sums_its_verdicts_up_in_the_exit_code(
+    data: str, code: int, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["gate", str(fnb.data(f"{data}.csv")), str(fnb.data("requirements.toml"))]
+    assert cli.main(given) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(first)
+    assert all(re.search(r"\d/\d", line) for line in lines)
+    assert cli.main([*given, "--json"]) == code
+    verdicts = json.loads(capsys.readouterr().out)
+    assert verdicts[0]["verdict"] == first
+    assert {"requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note"} <= set(verdicts[0])
 
 
-def test_requirements_are_the_tables_of_the_file(tmp_path: Path) -> None:
+def test_gate_without_a_requirement_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rules.toml"
-    path.write_text('[[requirement]]\nmetric = "ASR"\nat_most = 0.1\nwhere = {mode = "On"}\n')
-    assert cli.requirements(path) == [{"metric": "ASR", "at_most": 0.1, "where": {"mode": "On"}}]
+    path.write_text("")
+    assert cli.main(["gate", str(fnb.data("gate_pass.csv")), str(path)]) == 2
+    assert "[[requirement]]" in capsys.readouterr().err
+
+
+def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", str(fnb.data("ferrite_run_b.csv"))]) == 0
+    shown = capsys.readouterr().out
+    for part in ("3,392 rows", "supports", "not computable", "look out", "--cluster template", f"ferrite_nb {fnb.__version__}"):
+        assert part in shown
 
 
 @pytest.mark.parametrize(
