@@ -109,7 +109,8 @@ def test_gate_without_a_requirement_is_wrong_use(tmp_path: Path, capsys: pytest.
 def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", str(fnb.data("ferrite_run_b.csv"))]) == 0
     shown = capsys.readouterr().out
-    for part in ("3,392 rows", "supports", "not computable", "look out", "--cluster template", f"ferrite_nb {fnb.__version__}"):
+    version = f"ferrite_nb {fnb.__version__}"
+    for part in ("3,392 rows", "supports", "not computable", "look out", "--cluster template", version):
         assert part in shown
 
 
