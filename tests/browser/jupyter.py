@@ -54,6 +54,10 @@ NEW_IMAGE = """([css, old]) => {
   return images.length === 1 && images[0].complete && images[0].src !== old;
 }"""
 
+# All that the outputs show, in words and pictures.
+SHOWN = """() => [...document.querySelectorAll('.jp-NotebookPanel .jp-OutputArea')].map(
+  area => area.innerText + [...area.querySelectorAll('img')].map(image => image.src).join()).join()"""
+
 
 def chromium() -> str | None:
     """The installed browser: the one named by FERRITE_CHROMIUM, else the first that is found."""
@@ -252,6 +256,28 @@ class Notebook:
     def redrawn(self, shown: str, old: str, seconds: float = 20) -> None:
         """Wait until the picture in a part of the page is another one than `old`, whole, and the only one."""
         self.page.wait_for_function(NEW_IMAGE, arg=[f".ferrite-{shown}", old], timeout=seconds * 1000)
+        self.idle()
+
+    def shown(self) -> str:
+        """All that the outputs show, in words and pictures."""
+        text: str = self.page.evaluate(SHOWN)
+        return text
+
+    def move(self, control: Locator) -> None:
+        """Give a dropdown, a slider or a box another value, and wait until the reader sees something else."""
+        before = self.shown()
+        control.scroll_into_view_if_needed()
+        if control.locator("select").count():
+            chooser = control.locator("select")
+            chosen: int = chooser.evaluate("chooser => chooser.selectedIndex")
+            chooser.select_option(index=0 if chosen else 1)
+        elif control.locator(".noUi-handle").count():
+            handle = control.locator(".noUi-handle").first
+            at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
+            handle.press("ArrowLeft" if at_end else "ArrowRight")
+        else:
+            control.locator("input").first.click()
+        self.page.wait_for_function(f"before => ({SHOWN})() !== before", arg=before, timeout=20_000)
         self.idle()
 
     def tracebacks(self) -> list[str]:
