@@ -40,8 +40,7 @@ def run_lab(args: argparse.Namespace) -> int:
 
 def run_report(args: argparse.Namespace) -> int:
     """`ferrite-nb report`: the report and where it is."""
-    import pandas as pd
-
+    from .analysis.labels import table_of
     from .report import write
 
     written = write(
@@ -49,7 +48,7 @@ def run_report(args: argparse.Namespace) -> int:
         args.output,
         by=args.by,
         cluster=_one(args.cluster),
-        judge=None if args.judge is None else pd.read_csv(args.judge),
+        judge=None if args.judge is None else table_of(args.judge),
         level=args.level,
         made_from=args.results or [file for _, file in args.name],
         command=f"ferrite-nb report {shlex.join(args.given)}",

@@ -106,6 +106,22 @@ def test_gate_without_a_requirement_is_wrong_use(tmp_path: Path, capsys: pytest.
     assert "[[requirement]]" in capsys.readouterr().err
 
 
+def test_report_writes_one_page_that_says_how_to_make_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("human,judge\n" + "true,true\n" * 20 + "false,false\n" * 20 + "true,false\n" * 3 + "false,true\n")
+    target = tmp_path / "report"
+    given = ["report", str(fnb.data("ferrite_run_a.csv")), "-o", str(target), "--by", "tier", "--judge", str(labels)]
+    assert cli.main(given) == 0
+    assert capsys.readouterr().out == f"report  {target / 'report.html'}\n"
+    page = (target / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"https?://", page)
+    assert "ferrite-nb report" in page
+    assert "SHA-256 of ferrite_run_a.csv" in page
+    assert "observed, corrected" in page
+
+
 def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", str(fnb.data("ferrite_run_b.csv"))]) == 0
     shown = capsys.readouterr().out
