@@ -1,0 +1,55 @@
+"""The first three sentences of a report, made from its tables by rules: the largest decided difference, the worst cost,
+the most severe limit."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ..metrics import METRICS
+from ..show.text import difference_text, estimate_text, p_text
+
+
+def answer(rates: pd.DataFrame, compared: pd.DataFrame | None, limits: pd.DataFrame) -> list[str]:
+    """Three sentences; each says so when there is nothing to say."""
+    return [difference_sentence(compared), cost_sentence(rates), limit_sentence(limits)]
+
+
+def difference_sentence(compared: pd.DataFrame | None) -> str:
+    """The largest difference between modes in a security metric that is decided at the level of the table."""
+    if compared is None or compared.empty:
+        return "There is one mode only, so there is nothing to compare."
+    security = compared[compared["metric"].map(lambda name: METRICS[name].side == "security")]
+    decided = security[(security["p_holm"] <= 1 - security["level"]) & security["low"].notna()]
+    decided = decided[~decided["note"].str.contains("insufficient|decide")]
+    if decided.empty:
+        return "No difference between two modes is decided by these cases; see the notes of the comparisons."
+    row = decided.loc[decided["diff"].abs().idxmax()]
+    higher, lower = (row["mode_a"], row["mode_b"]) if row["diff"] > 0 else (row["mode_b"], row["mode_a"])
+    gap = difference_text(row["diff"], row["low"], row["high"])
+    return (
+        f"The largest decided difference: on the same {row['n_pairs']} cases, {METRICS[row['metric']].name} "
+        f"({row['metric']}) is higher in {higher} than in {lower}; {row['mode_a']} minus {row['mode_b']} is {gap}, "
+        f"p {p_text(row['p_holm'])} after Holm."
+    )
+
+
+def cost_sentence(rates: pd.DataFrame) -> str:
+    """The worst cost that was measured."""
+    cost = rates[rates["metric"].map(lambda name: METRICS[name].side == "cost") & rates["rate"].notna()]
+    cost = cost[~cost["note"].str.contains("insufficient")]
+    if cost.empty:
+        return "What the defence costs was not measured well enough to say: no cost metric has enough cases here."
+    bad = [1 - row.rate if METRICS[row.metric].better == "higher" else row.rate for row in cost.itertuples()]
+    row = cost.iloc[max(range(len(bad)), key=bad.__getitem__)]
+    return f"The worst cost: {METRICS[row['metric']].name} ({row['metric']}) in {row['mode']} is {estimate_text(row)}."
+
+
+def limit_sentence(limits: pd.DataFrame) -> str:
+    """The first severe limit, or that none was found."""
+    severe = limits[limits["severity"] == "severe"]
+    if severe.empty:
+        return "No severe limit was found in the data; what could not be checked is listed under limits."
+    row = severe.iloc[0]
+    more = len(severe) - 1
+    rest = f" ({more} more under limits)" if more else ""
+    return f"The most severe limit{rest}: {row['limit']}. {row['evidence']}; {row['consequence']}."

@@ -1,0 +1,49 @@
+"""The periodic report: releases over time against the same requirements, one series per suite version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..analysis.releases import releases
+from ..outcomes import Outcomes
+from ..show import figures
+from .parts import Section
+from .single import safe, save
+
+
+def write_periodic(history: Mapping[str, Outcomes], requirements: Any, output: str | Path = "report") -> Path:
+    """Write `report.html` for several named releases: verdicts, series, drift, and a chart per requirement.
+
+    Parameters
+    ----------
+    history: name of the release -> outcomes, in order of time.
+    requirements: as in `fnb.gate`.
+    output: the folder; it is made when it is not there.
+
+    Returns
+    -------
+    The path of `report.html`.
+    """
+    table = releases(history, requirements)
+    latest = table[table["release"] == table["release"].iloc[-1]]
+    sections = []
+    for name, part in table.groupby("requirement", sort=False):
+        section = Section(safe(str(name)).lower(), str(name))
+        section.chart(f"releases_{safe(str(name))}", partial(figures.gate, part, width="text"))
+        section.table(f"releases_{safe(str(name))}_table", part, "Each release; a new suite version is a new series")
+        sections.append(section)
+    counted = latest["verdict"].value_counts()
+    said = ", ".join(f"{verdict}: {counted.get(verdict, 0)}" for verdict in ("pass", "fail", "cannot tell"))
+    drift = table[table["drift"]]
+    flags = ", ".join(f"{row.requirement} in {row.release}" for row in drift.itertuples())
+    versions = dict.fromkeys(table["suite_version"])
+    lead = [
+        f"Release {latest['release'].iloc[0]}, suite version {latest['suite_version'].iloc[0] or 'unknown'}: {said}.",
+        f"Flagged as different from the earlier releases of its series: {flags}." if flags else
+        "No release differs from the earlier ones of its series by the stated error rate.",
+        f"Suite versions seen: {', '.join(version or 'unknown' for version in versions)}; they are never joined.",
+    ]  # fmt: skip
+    return save(Path(output), "Releases against their requirements", lead, sections)

@@ -1,0 +1,209 @@
+"""Write the report of one set of outcomes: what was read, the answer, rates, comparisons, gradients, limits."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from ..analysis.cells import listed
+from ..analysis.compare import compare
+from ..analysis.gradient import gradient
+from ..analysis.limits import limits
+from ..analysis.overhead import overhead
+from ..analysis.rates import rates
+from ..counts import check_columns, modes_of
+from ..metrics import METRICS, metrics, mode_key
+from ..outcomes import Outcomes
+from ..show import figures, style
+from ..show.files import write_whole
+from ..show.tables import csv, latex
+from .answer import answer
+from .parts import Section, page
+
+ORDERED = ("scope", "tier")
+DPI = 300  # of the few parts of a vector figure that are pictures
+
+
+def write(
+    runs: Outcomes,
+    output: str | Path = "report",
+    *,
+    by: str | Iterable[str] | None = None,
+    cluster: str | Iterable[str] | None = None,
+    judge: Any = None,
+    level: float = 0.95,
+    made_from: Sequence[str | Path] = (),
+    command: str = "",
+) -> Path:
+    """Write `report.html` and its tables and figures into a folder, whole or not at all.
+
+    Parameters
+    ----------
+    output: the folder; it is made when it is not there.
+    by: strata columns to split the rates by, one after the other.
+    cluster, level, judge: as in `fnb.rates`.
+    made_from: the files that were read; their hashes are printed so that the page can be made again.
+    command: the line that made the page.
+
+    Returns
+    -------
+    The path of `report.html`. Beside it `<table>.csv`, `<table>.tex`, `<figure>.pdf`, `<figure>.svg`.
+
+    Raises
+    ------
+    ValueError: an unknown column. OutcomesError: a cell that would mix suite versions.
+    """
+    strata = check_columns(runs, [name for name in listed(by) if name != "mode"], "by")
+    options = {"cluster": cluster, "level": level}
+    steps = tqdm(total=6 + len(strata), desc="report", leave=False, unit="part")
+    table = rates(runs, **options)
+    steps.update()
+    sections = [read_section(runs), rates_section(runs, table, strata, options, judge)]
+    steps.update(1 + len(strata))
+    compared = comparisons(runs, table, options)
+    sections.append(compare_section(runs, compared, table))
+    steps.update()
+    sections.append(gradient_section(runs, options))
+    steps.update()
+    found = limits(runs)
+    sections.append(
+        Section("limits", "The limits of these data", tables={"limits": (found, "Limits, found in the data")})
+    )
+    steps.update()
+    sections += [definitions_section(table), again_section(runs, made_from, command)]
+    written = save(Path(output), "Attack outcomes, with their limits", answer(table, compared, found), sections)
+    steps.close()
+    return written
+
+
+def save(folder: Path, title: str, lead: list[str], sections: list[Section]) -> Path:
+    """All files of a report, written beside their targets and moved into place together."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {folder / "report.html": page(title, lead, sections).encode()}
+    for section in sections:
+        for name, (table, caption) in section.tables.items():
+            files[folder / f"{name}.csv"] = csv(table).encode()
+            files[folder / f"{name}.tex"] = latex(table, caption=caption).encode()
+        for name, chart in section.charts.items():
+            for kind in ("pdf", "svg"):
+                files[folder / f"{name}.{kind}"] = style.render(chart.figure, kind, DPI)
+            files[folder / f"{name}.alt.txt"] = (chart.alt + "\n").encode()
+    write_whole(files)
+    return folder / "report.html"
+
+
+def read_section(runs: Outcomes) -> Section:
+    """What was read and what was not."""
+    lines = pd.DataFrame(runs.describe(), columns=["what", "said"])
+    return Section("read", "What was read, and what was not", tables={"read": (lines, "What was read")})
+
+
+def rates_section(
+    runs: Outcomes, table: pd.DataFrame, strata: list[str], options: dict[str, Any], judge: Any
+) -> Section:
+    """Rates with the cost beside the gain, then split by each stratum asked for, then corrected for the judge."""
+    section = Section("rates", "Rates: gain and cost of each mode")
+    section.table("rates", table, "Rates by mode; security first, then cost")
+    shown = table[table["metric"].isin(["ASR", *cost_shown(table)])]
+    section.chart("rates_figure", partial(figures.forest, shown, width="text"))
+    pair = ["ASR", *cost_shown(table)[:1]]
+    if len(pair) == 2:
+        section.chart("plane_figure", partial(figures.plane, table[table["metric"].isin(pair)], width="text"))
+    for name in strata:
+        split = rates(runs, pair, by=[name, "mode"], **options)
+        section.table(f"rates_by_{safe(name)}", split, f"Rates by {name} and mode")
+    if judge is not None:
+        corrected = rates(runs, "ASR", judge=judge, **options)
+        section.table("rates_judged", corrected, "Attack success: as the judge saw it, and corrected")
+    return section
+
+
+def cost_shown(table: pd.DataFrame) -> list[str]:
+    """The cost metrics to stand beside ASR: those with a rate, or the first that says why there is none."""
+    costs = [name for name in dict.fromkeys(table["metric"]) if METRICS[name].side == "cost"]
+    known = [name for name in costs if table.loc[table["metric"] == name, "rate"].notna().any()]
+    return known[:2] or costs[:1]
+
+
+def comparisons(runs: Outcomes, table: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame | None:
+    """All pairs of modes in ASR and in the cost metrics that several modes have; None with one mode or only counts."""
+    if len(modes_of(runs)) < 2 or "case_id" not in runs.columns:
+        return None
+    several = [
+        name
+        for name in dict.fromkeys(table["metric"])
+        if METRICS[name].counted == "rows" and (name == "ASR" or METRICS[name].side == "cost")
+        and (table.loc[table["metric"] == name, "n"] > 0).sum() >= 2
+    ]  # fmt: skip
+    return compare(runs, several, **options) if several else None
+
+
+def compare_section(runs: Outcomes, compared: pd.DataFrame | None, table: pd.DataFrame) -> Section:
+    """Modes on the same cases, with the overhead where it was recorded."""
+    section = Section("comparisons", "Modes compared on the same cases")
+    modes = modes_of(runs)
+    if compared is None:
+        why = "there is one mode only" if len(modes) < 2 else "the table holds counts without cases"
+        section.sentences.append(f"There is nothing to compare: {why}.")
+        return section
+    section.table("comparisons", compared, "Pairs of modes; b: the event in A only, c: in B only")
+    security = compared[compared["metric"] == "ASR"]
+    if len(security):
+        section.chart("comparisons_figure", partial(figures.pairs, security, width="text"))
+    keys = {mode_key(mode): mode for mode in modes}
+    if "latency_ms" in runs.columns and {"off", "on"} <= set(keys):
+        cost = overhead(runs, baseline=keys["off"], mode=keys["on"])
+        section.table("overhead", cost, "Latency that On adds over Off, in milliseconds")
+    return section
+
+
+def gradient_section(runs: Outcomes, options: dict[str, Any]) -> Section:
+    """Containment over each ordered stratum that the data have."""
+    section = Section("gradients", "Where it gets weak")
+    for name in ORDERED:
+        if name not in runs.columns:
+            continue
+        found = gradient(runs, "CR", by=name, **options)
+        section.table(f"gradient_{name}", found, f"Containment rate by {name}")
+        section.chart(f"gradient_{name}_figure", partial(figures.gradient, found, width="text"))
+    if not section.tables:
+        section.sentences.append("The data have no ordered stratum (tier or scope).")
+    return section
+
+
+def definitions_section(table: pd.DataFrame) -> Section:
+    """The definition of every metric on the page."""
+    used = metrics()
+    used = used[used["metric"].isin(set(table["metric"]))].reset_index(drop=True)
+    return Section("definitions", "Definitions", tables={"definitions": (used, "Every metric used here")})
+
+
+def again_section(runs: Outcomes, made_from: Sequence[str | Path], command: str) -> Section:
+    """How to make this page again: versions, command, seed, and the hash of each file."""
+    from .. import __version__
+
+    lines = [("ferrite_nb", __version__), ("Python", platform.python_version()), ("pandas", pd.__version__)]
+    lines += [("seed", "0"), ("read", runs.source)] + ([("command", command)] if command else [])
+    files = [Path(one) for one in made_from if Path(one).is_file()]
+    lines += [(f"SHA-256 of {file.name}", hash_of(file)) for file in files]
+    return Section("again", "How to make this page again", tables={
+        "again": (pd.DataFrame(lines, columns=["what", "value"]), "Versions, command and files")
+    })  # fmt: skip
+
+
+def hash_of(file: Path) -> str:
+    """The SHA-256 of a file, read in blocks."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def safe(name: str) -> str:
+    """A column's name as part of a file name."""
+    return "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:40] or "column"

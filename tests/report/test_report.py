@@ -1,0 +1,157 @@
+"""The report: whole or not at all, nothing from outside, no bare percentage, hostile text as text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ferrite_nb as fnb
+from ferrite_nb.report import write, write_periodic
+
+HOSTILE = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eabc", "x" * 300]
+
+
+class Page(HTMLParser):
+    """Tags, and the text of each element that holds text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.inside: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.inside and self.inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and "style" not in self.inside:
+            self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    runs = fnb.read(fnb.data("ferrite_run_b.csv"))
+    return write(runs, folder, by="tier", cluster="template", made_from=[fnb.data("ferrite_run_b.csv")], command="x")
+
+
+def test_the_page_needs_nothing_from_outside(report):
+    html = report.read_text("utf-8")
+    page = Page(html)
+    assert "http" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", html)
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert all((attrs["src"] or "").startswith("data:image/png;base64,") for tag, attrs in page.tags if tag == "img")
+
+
+def test_every_picture_has_its_words_and_its_table(report):
+    page = Page(report.read_text("utf-8"))
+    images = [attrs for tag, attrs in page.tags if tag == "img"]
+    assert len(images) == 5 and all(len(attrs["alt"] or "") > 80 for attrs in images)
+    assert sum(tag == "figure" for tag, _ in page.tags) == len(images)
+    assert [tag for tag, _ in page.tags].count("h1") == 1
+    assert page.tags[0] == ("html", {"lang": "en"})
+
+
+def test_no_percentage_stands_without_its_count_or_bounds(report):
+    for text in Page(report.read_text("utf-8")).texts:
+        for sentence in re.split(r"(?<=[.;]) ", text):
+            if "%" in sentence:
+                assert re.search(r"\d+/\d+|\[[-\d., ]+\]", sentence), sentence
+
+
+def test_the_first_sentences_are_the_largest_difference_the_worst_cost_and_the_worst_limit(report):
+    texts = Page(report.read_text("utf-8")).texts
+    lead = [text for text in texts if text.startswith(("The largest decided", "The worst cost", "The most severe"))]
+    assert len(lead) == 3
+    assert "787 cases" in lead[0] and "higher in Off than in On" in lead[0] and "points" in lead[0]
+    assert "2/122" in lead[1] and "787/787" in lead[2]
+
+
+def test_tables_and_figures_lie_beside_the_page(report):
+    names = {file.name for file in report.parent.iterdir()}
+    for table in ("rates", "rates_by_tier", "comparisons", "gradient_scope", "limits", "definitions"):
+        assert {f"{table}.csv", f"{table}.tex"} <= names
+    for figure in ("rates_figure", "comparisons_figure", "gradient_scope_figure"):
+        assert {f"{figure}.pdf", f"{figure}.svg", f"{figure}.alt.txt"} <= names
+    found = pd.read_csv(report.parent / "rates.csv")
+    assert found.loc[found["metric"] == "ASR", "k"].tolist() == [787, 128, 121, 63]
+
+
+def test_the_hash_and_the_command_are_printed(report):
+    text = report.read_text("utf-8")
+    assert re.search(r"SHA-256 of ferrite_run_b.csv", text) and re.search(r"[0-9a-f]{64}", text)
+
+
+def test_one_mode_has_nothing_to_compare(tmp_path):
+    runs = fnb.read(fnb.data("ferrite_run_a.csv")).where(mode="On")
+    text = write(runs, tmp_path).read_text("utf-8")
+    assert text.count("There is one mode only, so there is nothing to compare.") == 1
+
+
+def test_counts_without_cases_make_a_report_too(tmp_path):
+    frame = pd.DataFrame({"mode": ["Off", "On"], "k": [30, 3], "n": [200, 200]})
+    text = write(fnb.outcomes(frame), tmp_path).read_text("utf-8")
+    assert "30/200 = 15.0% [10.7, 20.6]" in text and "counts without cases" in text
+
+
+def test_nothing_computable_is_a_report_of_reasons(tmp_path):
+    frame = pd.DataFrame({"case_id": list("abcdef"), "mode": ["Off", "On"] * 3, "attack_success": "error"})
+    text = write(fnb.outcomes(frame), tmp_path).read_text("utf-8")
+    assert "not computable: no attack row has a known outcome" in text
+
+
+def test_hostile_names_are_text_everywhere(tmp_path):
+    size = 12
+    frame = pd.DataFrame(
+        {
+            "case_id": [str(n % size) for n in range(size * len(HOSTILE))],
+            "mode": [HOSTILE[n // size] for n in range(size * len(HOSTILE))],
+            "tier": [HOSTILE[n % 5] for n in range(size * len(HOSTILE))],
+            "attack_success": [n % 3 == 0 for n in range(size * len(HOSTILE))],
+        }
+    )
+    frame["tier"] = frame["case_id"].astype(int).map(lambda n: HOSTILE[n % 5])
+    written = write(fnb.outcomes(frame, read_from=HOSTILE[0]), tmp_path, by="tier")
+    page = Page(written.read_text("utf-8"))
+    assert "script" not in {tag for tag, _ in page.tags}
+    for file in tmp_path.iterdir():
+        if file.suffix == ".tex":
+            assert "\\input{" not in file.read_text("utf-8")
+        if file.suffix == ".csv":
+            cells = pd.read_csv(file, dtype=str, keep_default_na=False).to_numpy().ravel()
+            assert not any(cell.startswith(("=", "@")) for cell in cells)
+        if file.suffix == ".svg":
+            assert "<script" not in file.read_text("utf-8")
+
+
+def test_a_failure_leaves_the_old_report(tmp_path, monkeypatch):
+    runs = fnb.read(fnb.data("ferrite_run_a.csv"))
+    page = write(runs, tmp_path)
+    before = page.read_bytes()
+    monkeypatch.setattr("ferrite_nb.report.single.csv", lambda table: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write(runs.where(mode=["Off", "On"]), tmp_path)
+    assert page.read_bytes() == before
+
+
+def test_an_unknown_column_is_named():
+    with pytest.raises(ValueError, match="no column 'tyer'"):
+        write(fnb.read(fnb.data("ferrite_run_a.csv")), "unused", by="tyer")
+
+
+def test_the_periodic_report_has_a_chart_and_a_table_per_requirement(tmp_path):
+    runs = fnb.read(fnb.data("releases.csv"))
+    history = {name: runs.where(release=name) for name in dict.fromkeys(runs.frame["release"])}
+    text = write_periodic(history, fnb.data("release_requirements.toml"), tmp_path).read_text("utf-8")
+    assert "v1" in text and "v2" in text and "never joined" in text and "1.8" in text
+    assert text.count("<h2") == 2
