@@ -255,8 +255,7 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
     k_a, n_a, k_b, n_b = k_a[kept], n_a[kept], k_b[kept], n_b[kept]
     dropped = int((~kept).sum())
     mean = _mean_difference(k_a, n_a, k_b, n_b, level)
-    # Whole-number products decide the sign: a rate of 1/3 is never above 2/6.
-    signs = np.sign(k_a * n_b - k_b * n_a)
+    signs = np.sign(k_a / n_a - k_b / n_b)  # division rounds correctly: equal rates (1/3, 2/6) are equal floats
     positive, negative = int((signs > 0).sum()), int((signs < 0).sum())
     unpaired = f"{dropped} unpaired case{'s' * (dropped > 1)} dropped" if dropped else ""
     return RepeatedPairs(
@@ -276,9 +275,7 @@ def _per_case(k: Any, n: Any, mode: str) -> tuple[np.ndarray[Any, Any], np.ndarr
     """Counts of one mode as two vectors of the same length."""
     kk, nn = counts_of(k, n)
     if kk.ndim != 1 or np.shape(k) != np.shape(n):
-        raise ValueError(
-            f"the {mode} mode needs one k and n per case, got shapes {np.shape(k)}, {np.shape(n)}"
-        )
+        raise ValueError(f"the {mode} mode needs one k and n per case, got shapes {np.shape(k)}, {np.shape(n)}")
     return kk, nn
 
 

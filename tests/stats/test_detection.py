@@ -108,6 +108,11 @@ def test_bootstrap_limits_hold_the_wilson_limits_and_are_wider_where_the_thresho
     assert estimated.high - estimated.low > 1.3 * (given_threshold.high - given_threshold.low)
 
 
+def test_bootstrap_of_a_perfect_detector_is_widened_to_the_wilson_limit():
+    result = tpr_at_fpr([0] * 4 + [1] * 3, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8], 0)
+    assert (result.low, result.high) == (pytest.approx(0.4385029682449546, abs=1e-12), 1.0)
+
+
 def test_bootstrap_is_the_same_twice_and_leaves_the_global_generator_alone():
     np.random.seed(1)
     before = np.random.get_state()[1].tobytes()

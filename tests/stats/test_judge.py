@@ -148,7 +148,9 @@ def test_refuses_a_judge_no_better_than_chance(method, labels):
     assert (result.se, result.sp) == (tp / (tp + fn), tn / (tn + fp))
 
 
-@pytest.mark.parametrize(("se", "sp"), [(0.7, 0.3), (0.1, 0.9), (0.3, 0.7), (0.57, 0.43), (0, 1), (0.4, 0.5)])
+@pytest.mark.parametrize(
+    ("se", "sp"), [(0.7, 0.3), (0.1, 0.9), (0.3, 0.7), (0.57, 0.43), (0, 1), (0.4, 0.5), (0.3000000000000003, 0.7)]
+)
 def test_refuses_se_and_sp_that_sum_to_one_also_in_floats(se, sp):
     result = rogan_gladen(100, 1000, se=se, sp=sp, method="fixed")
     assert nothing(result.rate, result.raw) and "no better than chance" in result.note

@@ -172,9 +172,10 @@ def test_holm_empty_in_empty_out():
 
 
 def test_holm_rejects_exactly_where_the_adjusted_p_keeps_to_alpha():
-    # 5 * 0.01 is 0.05 exactly; 3 * (0.05 / 3) is 0.05 only within rounding: both count as reached
+    # 5 * 0.01 is 0.05 exactly; 11 * (0.05 / 11) is 0.05000000000000001 as a float: both count as reached
     assert holm([0.01, 0.5, 0.5, 0.5, 0.5]).reject.tolist() == [True, False, False, False, False]
-    assert holm([0.05 / 3, 0.9, 0.9]).reject[0]
+    assert 0.05 / 11 * 11 > 0.05
+    assert holm([0.05 / 11] + [0.9] * 10).reject[0]
     assert not holm([0.0500001]).reject[0]
     assert holm([0.09], alpha=0.1).reject[0]
 
@@ -509,7 +510,7 @@ def test_repeated_pairs_with_repeats_takes_students_interval_over_cases():
     assert (result.diff, result.low, result.high) == pytest.approx((mean, mean - half, mean + half), abs=1e-12)
 
 
-def test_repeated_pairs_unequal_repeats_and_signs_in_whole_numbers():
+def test_repeated_pairs_with_unequal_repeats_finds_ties():
     # 1/3 against 2/6 is a tie, whatever floats make of it
     result = repeated_pairs([1, 2, 0], [3, 3, 3], [2, 1, 1], [6, 2, 2])
     assert (result.positive, result.negative, result.tied) == (1, 1, 1)
