@@ -60,8 +60,14 @@ def digits(fraction: float | Fraction) -> str:
 
 
 def bracket(low: float, high: float) -> str:
-    """Both bounds of an interval in percent: "[10.7, 20.6]"."""
-    return f"[{digits(low)}, {digits(high)}]"
+    """Both bounds of an interval in percent: "[10.7, 20.6]".
+
+    A low bound near 0 and a high bound near 1 round to 0.0 and 100.0, which only makes the interval wider; the other
+    ends keep their figures, so that an upper limit is never printed as 0.0.
+    """
+    first = "0.0" if 0 <= low < 0.0005 else digits(low)
+    second = "100.0" if 0.9995 < high <= 1 else digits(high)
+    return f"[{first}, {second}]"
 
 
 def number(value: Any, *, figures: int = 4) -> str:

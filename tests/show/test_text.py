@@ -53,11 +53,18 @@ HOSTILE = ["<script>a()</script>", "$\\frac{a}{b}$", "=cmd|' /C calc'!A0", "\u20
             Estimate(662, 2847, 0.342, 0.2, 0.4, method="macro"),
             "662/2847 observed, macro mean 34.2% [20.0, 40.0]",
         ),
-        (Estimate(1, 20000, 1 / 20000, 8.8e-6, 0.00028), "1/20000 = 0.005% [0.00088, 0.028]"),
+        (Estimate(1, 20000, 1 / 20000, 8.8e-6, 0.00028), "1/20000 = 0.005% [0.0, 0.028]"),
     ],
 )
 def test_each_form_of_an_estimate(estimate: Estimate, expected: str) -> None:
     assert str(estimate) == repr(estimate) == expected
+
+
+def test_bounds_round_outwards_at_the_ends_and_a_limit_is_never_printed_as_zero() -> None:
+    assert text.bracket(0.00037, 0.0117) == "[0.0, 1.2]"  # 1 of 482, as published
+    assert text.bracket(0.9883, 0.99963) == "[98.8, 100.0]"
+    assert text.bracket(0.0, 0.00019) == "[0.0, 0.019]"
+    assert text.bracket(0.99981, 1.0) == "[99.981, 100.0]"
 
 
 def test_a_row_of_a_table_prints_like_its_estimate_whatever_the_type_of_the_row() -> None:
