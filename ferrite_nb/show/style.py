@@ -114,6 +114,21 @@ def _defaults() -> dict[str, Any]:
     return {name: keep[name] for name in keep if "backend" not in name and name != "interactive"}
 
 
+def contrast(first: float, second: float) -> float:
+    """The contrast of two greys (0 black, 1 white) as WCAG measures it, from 1 to 21."""
+    light, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(grey: float) -> float:
+    return grey / 12.92 if grey <= 0.04045 else ((grey + 0.055) / 1.055) ** 2.4
+
+
+def on(shade: float) -> str:
+    """Black or white, whichever is read better on a grey."""
+    return INK if contrast(shade, 0.0) >= contrast(shade, 1.0) else "#ffffff"
+
+
 def width_of(width: str) -> float:
     """The inches of "column" or "text"; another word raises."""
     if width not in WIDTHS:

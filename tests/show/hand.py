@@ -212,3 +212,47 @@ def gradient_tables() -> dict[str, pd.DataFrame]:
         "insufficient": gradient({"On": (1, 2, 1, 3, 0, 4)}),
         "zero": gradient({"On": (0, 20, 0, 30, 0, 5)}),
     }
+
+
+def plane_tables() -> dict[str, pd.DataFrame]:
+    """Every kind of table that the plane has to draw."""
+    both = ("ASR", "task success")
+
+    def table(modes: dict[str, tuple[int, int, int, int]]) -> pd.DataFrame:
+        return rates([row(metric, *modes[mode][2 * i : 2 * i + 2], "" if modes[mode][2 * i + 1] else NOT_RUN, mode=mode)
+                      for i, metric in enumerate(both) for mode in modes])  # fmt: skip
+
+    mixed = {"off": (60, 100, 50, 50), "A": (0, 100, 20, 50), "B": (20, 100, 44, 50), "C": (3, 4, 44, 50),
+             "D": (30, 100, 2, 3), "E": (25, 100, 0, 0), "F": (2, 3, 1, 2), "G": (0, 0, 30, 50)}  # fmt: skip
+    return {
+        "one": table({"On": (20, 100, 44, 50)}),
+        "two": table({"off": (60, 100, 49, 50), "On": (20, 100, 44, 50)}).iloc[[0, 2, 1, 3]],
+        "mixed": table(mixed),
+        "run b": run_b(),
+        "eight modes": table(
+            {f"a defence with a name of forty letters {i:02d}": (5 * i, 80, 30 + i, 50) for i in range(8)}
+        ),
+        "hostile": table({bad: (i, 20, 20 - i, 20) for i, bad in enumerate(HOSTILE)}),
+        "insufficient": table({"A": (1, 2, 2, 3), "B": (1, 3, 0, 4)}),
+        "zero": table({"A": (0, 20, 0, 30), "B": (0, 25, 0, 30)}),
+    }
+
+
+def heatmap_tables() -> dict[str, pd.DataFrame]:
+    """Every kind of table that the heatmap has to draw."""
+    mixed = [("banking", "Off", 3, 3), ("banking", "On", 0, 20), ("slack", "Off", 0, 0), ("slack", "On", 17, 20),
+             ("travel", "On", 4, 9), ("micro: all cases", "Off", 3, 3), ("micro: all cases", "On", 21, 49)]  # fmt: skip
+    forty = [
+        row("ASR", 5 * i + j, 40, suite=f"a suite with a long name {i}", mode=f"defence {j}")
+        for i in range(8)
+        for j in range(5)
+    ]
+    return {
+        "one": rates([row("ASR", 9, 40, suite="banking", mode="On")]),
+        "two": rates([row("ASR", 9, 40, suite=suite, mode="On") for suite in ("banking", "slack")]),
+        "mixed": rates([row("ASR", k, n, "" if n else NOT_RUN, suite=suite, mode=mode) for suite, mode, k, n in mixed]),
+        "forty": rates(forty),
+        "hostile": rates([row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2]) for i, bad in enumerate(HOSTILE)]),
+        "insufficient": rates([row("ASR", 1, n, suite=f"s{n}", mode="On") for n in (2, 3, 4)]),
+        "zero": rates([row("ASR", 0, 20, suite=suite, mode=mode) for suite in ("a", "b") for mode in ("Off", "On")]),
+    }

@@ -1,0 +1,163 @@
+"""Marks: how one row of a table becomes ink: brackets, arrow, hatch, blank, and the words beside it.
+
+Each artist carries a name (`gid`) with the row of `chart.table` that it draws, so that a test can read the numbers
+back: `interval:<row>`, `marker:<row>`, `arrow:<row>`, `hatched:<row>`, `blank:<row>`, `missing:<row>`, `grey:<row>`,
+`label:<row>`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.text import Text
+
+from .. import style
+from ..escape import missing
+from ..text import Estimate, number, reason
+
+Along = Literal["x", "y"]
+WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # behind words that lie on ink
+_CAPS: dict[str, str] = {"x": "|", "y": "_"}
+
+
+def rate(
+    ax: Axes, row: Any, at: float, look: style.Series, *, along: Along = "x", size: float = 0.3, cap: float = 7.0,
+    point: bool = True,
+) -> str:  # fmt: skip
+    """Draw one rate of a table along an axis of rates, `at` a place of the other axis; gives the estimate's kind.
+
+    Plain and corrected rates are a marker between brackets, 0/n and n/n an arrow from their bound, insufficient
+    data a hatched bar of half-width `size` over the full scale. What is not computable leaves its place empty.
+    """
+    estimate, place = Estimate.from_row(row), int(row.name)
+    if estimate.kind == "not computable":
+        return estimate.kind
+    if estimate.kind == "insufficient":
+        hatched(ax, place, at, along=along, size=size)
+        return estimate.kind
+    _missing_outcomes(ax, row, at, along)
+    _grey_interval(ax, row, at, along, size)
+    if estimate.kind in ("zero", "all"):
+        end, bound = (0.0, estimate.high) if estimate.kind == "zero" else (1.0, estimate.low)
+        interval(ax, place, at, (estimate.low, estimate.high), look, along=along, ends=(bound,), cap=cap)
+        arrow(ax, place, at, bound, end, look, along=along)
+    else:
+        interval(ax, place, at, (estimate.low, estimate.high), look, along=along, cap=cap)
+        if point:
+            marker(ax, place, at, estimate.rate, look, along=along)
+    return estimate.kind
+
+
+def interval(
+    ax: Axes, place: int, at: float, bounds: tuple[float, float], look: style.Series, *, along: Along = "x",
+    ends: tuple[float, ...] | None = None, cap: float = 7.0,
+) -> Line2D:  # fmt: skip
+    """A line from bound to bound with a bracket of `cap` points at each end (or at those in `ends` only)."""
+    line = _line(ax, along, bounds, at, color=look.line, marker=_CAPS[along], markersize=cap, mew=1.2, lw=1.2)
+    line.set_markevery([i for i in (0, 1) if ends is None or bounds[i] in ends])
+    line.set_gid(f"interval:{place}")
+    return line
+
+
+def marker(ax: Axes, place: int, at: float, value: float, look: style.Series, *, along: Along = "x") -> Line2D:
+    """The point of a rate: the series' own marker, filled with its colour and edged in black."""
+    point = _line(ax, along, (value,), at, color=look.face, marker=look.marker, ms=4.5, mec=style.INK, mew=0.6, ls="")
+    point.set_gid(f"marker:{place}")
+    point.set_zorder(4)
+    return point
+
+
+def arrow(
+    ax: Axes, place: int, at: float, start: float, end: float, look: style.Series, *, along: Along = "x"
+) -> FancyArrowPatch:
+    """An arrow from a bound to the end of the scale: a one-sided limit."""
+    ends = [(start, at), (end, at)] if along == "x" else [(at, start), (at, end)]
+    head = FancyArrowPatch(
+        *ends, arrowstyle="-|>", mutation_scale=7, lw=1.2, color=look.line, shrinkA=0, shrinkB=0, clip_on=False
+    )
+    head.set_gid(f"arrow:{place}")
+    head.set_zorder(4)
+    ax.add_patch(head)
+    return head
+
+
+def hatched(
+    ax: Axes, place: int, at: float, *, along: Along = "x", size: float = 0.3, scale: tuple[float, float] = (0.0, 1.0)
+) -> Rectangle:
+    """A hatched bar over the full scale: insufficient data."""
+    start, long = scale[0], scale[1] - scale[0]
+    corner, wide, high = ((start, at - size), long, 2 * size) if along == "x" else ((at - size, start), 2 * size, long)
+    bar = Rectangle(
+        corner, wide, high, facecolor="white", edgecolor=style.PALE, hatch=style.HATCH, lw=0.8, clip_on=False
+    )
+    bar.set_gid(f"hatched:{place}")
+    ax.add_patch(bar)
+    return bar
+
+
+def _missing_outcomes(ax: Axes, row: Any, at: float, along: Along) -> None:
+    """The span that unknown outcomes leave open, behind the interval."""
+    if missing(row.get("missing")) or not row["missing"] or missing(row.get("floor")):
+        return
+    span = _line(ax, along, (row["floor"], row["ceiling"]), at, color=style.PALE, lw=4, solid_capstyle="butt")
+    span.set_gid(f"missing:{row.name}")
+    span.set_zorder(1)
+
+
+def _grey_interval(ax: Axes, row: Any, at: float, along: Along, size: float) -> None:
+    """The interval that ignores clusters or the judge's errors, thinner and grey, beside the main one."""
+    for low, high in (("independent_low", "independent_high"), ("observed_low", "observed_high")):
+        if not missing(row.get(low)):
+            line = _line(ax, along, (row[low], row[high]), at + 0.7 * size, color=style.GREY, marker=_CAPS[along],
+                         ms=3, mew=0.8, lw=0.8)  # fmt: skip
+            line.set_gid(f"grey:{row.name}")
+
+
+def _line(ax: Axes, along: Along, values: tuple[float, ...], at: float, **look: Any) -> Line2D:
+    places = [at] * len(values)
+    line = Line2D(*((values, places) if along == "x" else (places, values)), clip_on=False, **look)
+    ax.add_line(line)
+    return line
+
+
+def missing_words(row: Any) -> str:
+    """ "missing 3" when outcomes of a row are unknown, else ""."""
+    count = row.get("missing")
+    return "" if missing(count) or not count else f"missing {int(count)}"
+
+
+def few(row: Any) -> str:
+    """The words inside a hatched bar: "insufficient data (n = 3)"."""
+    why = reason(row["note"]).partition("insufficient")[2]
+    count = row["n"] if "n" in row else row["n_pairs"]
+    by_cases = not why or "(n<" in why
+    return f"insufficient data (n\u00a0=\u00a0{number(count)})" if by_cases else style.drawable(f"insufficient{why}", 80)
+
+
+def beside(ax: Axes, words: str, at: float, shift: float, *, side: float = 0, lift: float = 0, **look: Any) -> Text:
+    """Words on the line `at` of an axis, `shift` points from its left end (`side` 0) or right end (`side` 1)."""
+    chosen: dict[str, Any] = {"va": "center", "ha": "left", "linespacing": 1.05, **look}
+    return ax.annotate(words, (side, at), (shift, lift), xycoords=ax.get_yaxis_transform(), annotation_clip=False,
+                       textcoords="offset points", **chosen)  # fmt: skip
+
+
+def inside(ax: Axes, words: str, at: float, *, middle: float = 0.5) -> Text:
+    """Words in the middle of a hatched bar."""
+    return ax.text(middle, at, words, ha="center", va="center", linespacing=1.05, bbox=WHITE)
+
+
+def rate_axis(ax: Axes, along: Along = "x", *, ticks: int = 5) -> None:
+    """A scale of rates: from 0 to 1, ticks in percent."""
+    marks = [i / (ticks - 1) for i in range(ticks)]
+    words = [f"{100 * mark:g}" + (" %" if mark in (0, 1) else "") for mark in marks]
+    if along == "x":
+        ax.set_xlim(0, 1)
+        ax.set_xticks(marks, words)
+    else:
+        ax.set_ylim(0, 1)
+        ax.set_yticks(marks, words)
+    ax.grid(axis=along, color=style.PALE, lw=0.8, alpha=0.5)
+    ax.set_axisbelow(True)

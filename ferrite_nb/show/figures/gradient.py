@@ -1,0 +1,303 @@
+"""Gradient: rates over an ordered stratum, one series per mode, with the counts in rows under the axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
+
+from .. import style
+from ..chart import Chart
+from ..escape import missing, plain
+from ..text import Estimate, bracket, digits, p_text, reason
+from . import _common, _marks
+
+_HEIGHT = 2.0  # inches of the axis
+_LINE, _GAP = 0.13, 0.07  # inches: a line of the rows under the axis, the air between two rows
+_TOTALS = ("micro", "macro")
+_SLOT = 0.11  # inches that a mark needs for words of its own
+
+
+def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) -> Chart:
+    """Where does it get weak: a rate over an ordered stratum, a marker between brackets per mode.
+
+    Parameters
+    ----------
+    table : a table of `fnb.gradient`; totals ("micro: all cases", "macro: mean of strata") stand apart at the right
+    width : "column" (3.3 in) or "text" (7 in)
+    line : join the strata of a mode by a line; only for a stratum that has an order
+
+    Returns
+    -------
+    Chart. Counts stand under each stratum, one row per mode; the p-value of the trend is in the caption.
+
+    Raises
+    ------
+    ValueError : `line=True` without an order, more than eight modes, a second stratum, or what `forest` refuses.
+    """
+    table = _common.checked(table, "gradient", _common.RATE_COLUMNS, "gradient")
+    if table.empty:
+        return _common.nothing("gradient", "gradient", table, width)
+    _common.check_rates(table)
+    column = _column(table)
+    if line and not _ordered(table, column):
+        raise ValueError(f"line=True needs an ordered stratum; {plain(column)} has no order, so no line may join it")
+    with style.settings():
+        plan = _Plan.of(table, column, style.width_of(width))
+        drawn = style.figure(width, _HEIGHT + plan.under + 0.3)
+        ax = drawn.subplots()
+        _axis(ax, plan, table)
+        for _, row in table.iterrows():
+            _mark(ax, plan, row)
+        if line:
+            _join(ax, plan, table)
+        _rows_under(ax, plan, table)
+    return _common.finish(drawn, table, _alt(table, column), _caption(table, column))
+
+
+def _column(table: pd.DataFrame) -> str:
+    """The stratum along the axis; one more stratum beside the mode would need a figure for each of its values."""
+    columns = [name for name in _common.strata(table) if name != "mode"]
+    if not columns:
+        raise ValueError("figures.gradient needs a stratum beside 'mode'; fnb.gradient makes such a table")
+    column = str(table.attrs.get("ordered", columns[0]))
+    column = column if column in columns else columns[0]
+    for other in columns:
+        if other != column and table[other].nunique() > 1:
+            raise ValueError(f"figures.gradient draws one stratum, {column}; choose one value of {other} for a figure")
+    if table["metric"].nunique() > 1:
+        raise ValueError("figures.gradient draws one metric; choose one, or call figures.forest")
+    keys = [name for name in (column, "mode") if name in table.columns]
+    twice = table[table.duplicated(keys)]
+    if not twice.empty:
+        raise ValueError(f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][keys]))} stands twice in the table")
+    return column
+
+
+def _ordered(table: pd.DataFrame, column: str) -> bool:
+    kind = table[column].dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return bool(kind.ordered)
+    return column == "scope" or table.attrs.get("ordered") == column
+
+
+def _is_total(value: Any) -> bool:
+    return str(value).startswith(_TOTALS) and ":" in str(value)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where everything goes: places of strata, shifts of modes, and the inches of names and counts under the axis.
+
+    Names and counts that are wider than their place are turned; turned ones that still touch stand on two levels.
+    """
+
+    column: str
+    places: dict[Any, float]
+    looks: dict[Any, style.Series]
+    words: dict[int, str]
+    room: float
+    left: float
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, column: str, room: float) -> _Plan:
+        values = list(dict.fromkeys(table[column]))
+        strata = [value for value in values if not _is_total(value)]
+        totals = [value for value in values if _is_total(value)]
+        places = {value: float(i) for i, value in enumerate(strata)}
+        places |= {value: len(strata) + 0.3 + i for i, value in enumerate(totals)}
+        modes = list(dict.fromkeys(table["mode"])) if "mode" in table.columns else [""]
+        names = [style.drawable(mode) or "all" for mode in modes]
+        left = min(max(0.42, *(style.text_width(name) + 0.24 for name in names)), 0.3 * room)
+        each = (room - left - 0.12) / (len(places) + (0.3 if totals else 0))
+        both = {i: _counts(row, two_lines=True) for i, (_, row) in enumerate(table.iterrows())}
+        fits = max(map(style.text_width, both.values())) + 0.08 <= each
+        words = both if fits else {i: _counts(row, two_lines=False) for i, (_, row) in enumerate(table.iterrows())}
+        return cls(column, places, style.series(modes), words, each, left)
+
+    def at(self, row: Any) -> float:
+        """The place of a row along the axis: its stratum, moved aside by its mode."""
+        modes = list(self.looks)
+        place = modes.index(row["mode"]) if "mode" in row else 0
+        return self.places[row[self.column]] + (place - (len(modes) - 1) / 2) * self.slot
+
+    @property
+    def slot(self) -> float:
+        """The share of a stratum's place that one mode has."""
+        return 0.8 / len(self.looks)
+
+    @property
+    def turned_names(self) -> bool:
+        """Whether some name of a stratum needs more than two lines."""
+        return any(_name(value, self.room).count("\n") > 1 for value in self.places)
+
+    @property
+    def turned_counts(self) -> bool:
+        """Whether some counts are wider than their place."""
+        return max(map(style.text_width, self.words.values())) > self.room
+
+    @property
+    def levels(self) -> int:
+        """One level of turned words, or two where they would touch."""
+        return 1 if self.room >= 0.11 else 2
+
+    @property
+    def name_height(self) -> float:
+        """Inches of the names of strata."""
+        if not self.turned_names:
+            return 0.14 + _LINE * max(_name(value, self.room).count("\n") for value in self.places)
+        return self.levels * max(style.text_width(_long(value), bold=True) + 0.05 for value in self.places)
+
+    @property
+    def row_height(self) -> float:
+        """Inches of one row of counts."""
+        if self.turned_counts:
+            return self.levels * (max(map(style.text_width, self.words.values())) + 0.04) + _GAP
+        return _LINE * (1 + max(words.count("\n") for words in self.words.values())) + _GAP
+
+    @property
+    def under(self) -> float:
+        """Inches under the axis: names of strata and rows of counts."""
+        return 0.12 + self.name_height + self.row_height * len(self.looks)
+
+
+def _name(value: Any, room: float) -> str:
+    return style.wrap(style.drawable(value), max(0.1, room - 0.04) / (1.1 if _is_total(value) else 1))
+
+
+def _long(value: Any) -> str:
+    return style.fit(style.drawable(value), 0.95)
+
+
+def _axis(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+    _marks.rate_axis(ax, "y")
+    places = list(plan.places.values())
+    ax.set_xlim(-0.5, places[-1] + 0.5)
+    ax.set_xticks(places, [])
+    title = _common.metric_title(str(table["metric"].iloc[0]))
+    ax.set_title(style.wrap(title, plan.room * len(places), style.LARGE), loc="left", fontweight="bold")
+    for i, (value, place) in enumerate(plan.places.items()):
+        words = _long(value) if plan.turned_names else _name(value, plan.room)
+        level = i % plan.levels if plan.turned_names else 0
+        down = -5 - 72 * level * plan.name_height / plan.levels
+        _under(ax, words, place, down, turned=plan.turned_names, fontweight="bold" if _is_total(value) else "normal")
+    totals = [place for value, place in plan.places.items() if _is_total(value)]
+    if totals and len(totals) < len(places):
+        ax.axvline(totals[0] - 0.65, color=style.PALE, lw=0.8)
+
+
+def _mark(ax: Axes, plan: _Plan, row: Any) -> None:
+    at = plan.at(row)
+    look = plan.looks[row["mode"]] if "mode" in row else next(iter(plan.looks.values()))
+    wide = plan.slot * plan.room
+    kind = _marks.rate(ax, row, at, look, along="y", size=0.4 * plan.slot, cap=min(7.0, 50 * wide))
+    if wide < _SLOT:
+        return
+    if kind == "insufficient":
+        words = style.fit(_marks.few(row), _HEIGHT - 0.1)
+        ax.text(at, 0.5, words, rotation=90, ha="center", va="center", bbox={**_marks.WHITE, "pad": 0.3})
+    elif kind == "not computable":
+        lines = style.wrap(style.drawable(reason(row["note"]), 160), _HEIGHT - 0.15).split("\n")
+        fit = max(1, int(wide / _SLOT))
+        why = "\n".join(lines if len(lines) <= fit else [*lines[: fit - 1], style.fit(lines[fit - 1] + "\u2026", 1.8)])
+        blank = ax.text(at, 0.03, why, rotation=90, ha="center", va="bottom", color=style.GREY, linespacing=1.05)
+        blank.set_gid(f"blank:{row.name}")
+
+
+def _rows_under(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+    """Counts under each stratum, a row per mode, led by the mode's name and marker: legend and numbers in one."""
+    downs = [-72 * (0.12 + plan.name_height + i * plan.row_height) for i in range(len(plan.looks))]
+    for down, (mode, look) in zip(downs, plan.looks.items(), strict=True):
+        name = style.fit(style.drawable(mode) or "all", plan.left - 0.22)
+        _under(ax, name, -0.5, down, ha="right", shift=-14)
+        key = Line2D([-0.5], [0], marker=look.marker, ms=4.5, color=look.face, mec=style.INK, mew=0.6, ls="",
+                     clip_on=False)  # fmt: skip
+        move = ScaledTranslation(-7 / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
+        key.set_transform(ax.get_xaxis_transform() + move)
+        key.set_gid(f"key:{name}")
+        ax.add_line(key)
+    order = list(plan.places)
+    for i, (_, row) in enumerate(table.iterrows()):
+        place = list(plan.looks).index(row["mode"]) if "mode" in row else 0
+        level = order.index(row[plan.column]) % plan.levels if plan.turned_counts else 0
+        down = downs[place] - 72 * level * (plan.row_height - _GAP) / plan.levels
+        words = _under(ax, plan.words[i], plan.places[row[plan.column]], down, turned=plan.turned_counts)
+        words.set_gid(f"label:{row.name}")
+
+
+def _under(
+    ax: Axes, words: str, at: float, down: float, *, ha: str = "center", shift: float = 0, turned: bool = False, **look: Any
+) -> Text:
+    """Words under the axis, `down` points (negative) from it."""
+    return ax.annotate(words, (at, 0), (shift, down), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+                       ha=ha, va="top", rotation=90 if turned else 0, linespacing=1.05, annotation_clip=False,
+                       **look)  # fmt: skip
+
+
+def _counts(row: Any, *, two_lines: bool) -> str:
+    """What stands under a mark: "30/200" and, where there is room, its bounds."""
+    estimate = Estimate.from_row(row)
+    if estimate.kind == "not computable":
+        return estimate.counts if estimate.counts and estimate.n else "none"
+    if estimate.kind == "insufficient":
+        return estimate.counts
+    bounds = bracket(estimate.low, estimate.high)
+    if estimate.kind == "corrected":
+        return f"mean {digits(estimate.rate)}%\n{bounds}" if two_lines else "mean"
+    return f"{estimate.counts}\n{bounds}" if two_lines else estimate.counts
+
+
+def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+    """Lines between neighbouring strata that both have a rate; a gap stays a gap."""
+    for look in plan.looks.values():
+        mine = [row for _, row in table.iterrows() if plan.looks.get(row.get("mode", ""), look) is look]
+        mine = [row for row in mine if not _is_total(row[plan.column])]
+        for first, second in zip(mine, mine[1:], strict=False):
+            rates = [Estimate.from_row(row) for row in (first, second)]
+            if any(one.kind in ("insufficient", "not computable") for one in rates):
+                continue
+            joined = Line2D([plan.at(first), plan.at(second)], [one.rate for one in rates], color=look.line, lw=0.8,
+                            ls=":", zorder=1)  # fmt: skip
+            joined.set_gid(f"join:{first.name}")
+            ax.add_line(joined)
+
+
+def _alt(table: pd.DataFrame, column: str) -> str:
+    columns = [name for name in (column, "mode") if name in table.columns]
+    estimates = [Estimate.from_row(row) for _, row in table.iterrows()]
+    names = [_common.name_of(row, columns) for _, row in table.iterrows()]
+    marks = [f"{name} {one.label()}" for name, one in zip(names, estimates, strict=True)]
+    strata = [i for i, value in enumerate(table[column]) if not _is_total(value)]
+    finding = _common.extremes([names[i] for i in strata], [estimates[i] for i in strata])
+    metric = style.drawable(table["metric"].iloc[0])
+    what = f"{metric} over {style.drawable(column)}, in the order of the table, with k/n and bounds in percent"
+    return _common.alt_text(what, finding, marks, _trends(table))
+
+
+def _trends(table: pd.DataFrame) -> list[str]:
+    """The p-value of each mode's trend with the name of the test, or that there is none."""
+    if "trend_p" not in table.columns:
+        return []
+    test = plain(table.attrs.get("trend") or "trend test")
+    said = []
+    modes = list(dict.fromkeys(table["mode"])) if "mode" in table.columns else [""]
+    for mode in modes:
+        mine = table[table["mode"] == mode] if "mode" in table.columns else table
+        p = mine["trend_p"].iloc[0]
+        name = style.drawable(mode) or "all"
+        said.append(f"{name}: {'no trend computable' if missing(p) else f'trend p {p_text(p)}'}")
+    return [f"{test}, {'; '.join(said)}."]
+
+
+def _caption(table: pd.DataFrame, column: str) -> str:
+    title = _common.metric_title(str(table["metric"].iloc[0]))
+    what = f"{title}, by {style.drawable(column)}"
+    few = "hatched: insufficient data (fewer than 5 cases or clusters)"
+    hatched = any(Estimate.from_row(row).kind == "insufficient" for _, row in table.iterrows())
+    trends = [trend.rstrip(".") for trend in _trends(table)]
+    return _common.caption(table, what, few if hatched else "", *trends, _common.one_side(table))
