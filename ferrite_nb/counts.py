@@ -274,8 +274,8 @@ def amount_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.D
 def trace_counts(runs: Outcomes, metric: Metric, strata: Sequence[str], baseline: str) -> pd.DataFrame:
     """Benign cases whose trace equals that of the same case (and repeat) in the baseline mode."""
     population, _, _ = row_masks(metric, runs.columns)
-    on = [name for name in ("case_id", "repeat") if name in runs.columns]
-    rows = runs.table.filter(population)
+    on: list[str] = [name for name in ("case_id", "repeat") if name in runs.columns]
+    rows: Any = runs.table.filter(population)
     base = rows.filter(nw.col("mode") == baseline).select(*on, nw.col("trace").alias("_trace"))
     kept = [name for name in strata if name not in on]
     joined = rows.select(*on, *labels(runs, kept), "trace").join(base, on=on, how="left")

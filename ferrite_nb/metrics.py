@@ -39,7 +39,7 @@ class Metric:
     side: Literal["security", "cost"]
     gap: str
     counted: Counted = "rows"
-    amounts: tuple[str, str] | tuple[()] = ()
+    amounts: tuple[str, ...] = ()
     inactive: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     only: tuple[str, ...] = ()

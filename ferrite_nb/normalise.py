@@ -279,8 +279,8 @@ class Normaliser:
             if name in AMOUNTS:
                 number = nw.col(name).cast(nw.Float64)
                 # A missing number is none of the three, on every engine.
-                bad = (number < 0) | (number % 1 > 0)
-                raise_places(self.frame, bad, name, name, "it must be a whole number >= 0", self.what)
+                uncounted = (number < 0) | (number % 1 > 0)
+                raise_places(self.frame, uncounted, name, name, "it must be a whole number >= 0", self.what)
 
     def keys(self) -> None:
         """A key may be any text, but it must be there."""
@@ -292,7 +292,9 @@ class Normaliser:
             # called "" (a harness that names no defence), a case may not.
             blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
             absent |= {name: absent[name] | there for name, there in blank.items()}
-        counts = pandas_of(self.frame.select(*(gone.sum().alias(name) for name, gone in absent.items())))
+        # Spark sums no booleans, so each is made a number first.
+        ones = {name: nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(0)) for name, gone in absent.items()}
+        counts = pandas_of(self.frame.select(*(one.sum().alias(name) for name, one in ones.items())))
         for name in missing:
             count = counts[name].fillna(0).iloc[0]
             if int(count):

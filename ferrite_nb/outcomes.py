@@ -122,9 +122,9 @@ class Outcomes:
         return lines + [("note", note) for note in self.notes]
 
     def _counted(self) -> str:
-        if self.lazy:
-            return f"{self.source}: rows stay on the engine; {UNCHECKED}" if not self.checked else self.source
         frame = self.table
+        if isinstance(frame, nw.LazyFrame):
+            return f"{self.source}: rows stay on the engine; {UNCHECKED}" if not self.checked else self.source
         weights = "rows" in self.columns
         total = int(frame["rows"].sum()) if weights else len(frame)
         cases = f" of {frame['case_id'].n_unique():,} cases" if "case_id" in self.columns else ""

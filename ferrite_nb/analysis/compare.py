@@ -174,7 +174,7 @@ def one_pair(
     known = (n_a > 0) & (n_b > 0)
     out: dict[str, Any] = {"unpaired": int(cases[(n_a > 0) ^ (n_b > 0)].sum())}
     if refused or not known.any():
-        blank = dict.fromkeys(COLUMNS[7:15], math.nan) | dict.fromkeys(COLUMNS[2:7], 0)
+        blank: dict[str, Any] = dict.fromkeys(COLUMNS[7:15], math.nan) | dict.fromkeys(COLUMNS[2:7], 0)
         blank |= {"independent_low": math.nan, "independent_high": math.nan, "method": ""}
         return blank | out | {"note": refused or no_pair_reason(one, row, n_a, m_a, n_b, m_b)}
     rate_a, rate_b = k_a[known] / n_a[known], k_b[known] / n_b[known]

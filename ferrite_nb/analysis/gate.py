@@ -120,7 +120,7 @@ def version_refusal(runs: Outcomes, one: Requirement) -> str:
         return ""
     if "suite_version" not in runs.columns:
         return f"refused: the requirement is for suite version {one.suite_version}, the results name no version"
-    from ..counts import distinct
+    from ..normalise import distinct
 
     found = sorted(distinct(runs.table, "suite_version"))
     if found == [one.suite_version]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 
 from ..counts import differences, find_mode, modes_of
@@ -66,6 +67,7 @@ def overhead(
     if baseline == mode:
         raise ValueError(f"mode and baseline are both {mode!r}: name two modes")
     reason = not_computable(runs, column, baseline, mode)
+    values: Sequence[float] | np.ndarray[Any, Any]
     values, unpaired = ([], 0) if reason else differences(runs, column, baseline, mode)
     if not reason and not len(values):
         reason = f"not computable: {REASONS.get(column, f'no case has {column} in both modes')}"

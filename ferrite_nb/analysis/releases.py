@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..counts import distinct
+from ..normalise import distinct
 from ..outcomes import Outcomes
 from ..stats.differences import difference
 from ..stats.pairs import holm

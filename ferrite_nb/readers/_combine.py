@@ -50,8 +50,9 @@ def combined(
 def _renamed(part: Outcomes, name: str) -> Outcomes:
     """The part with its name in the modes."""
     modes = part.modes or tuple(pandas_of(part.table.select("mode").unique())["mode"].astype(str))
+    renamed: tuple[str, ...] = (name,)
     if len(modes) == 1:
-        changed, notes, renamed = nw.lit(name), part.notes, (name,)
+        changed, notes = nw.lit(name), part.notes
         if modes[0] != name:
             notes = (*notes, f"the mode {modes[0]!r} is called {name!r}, as asked")
     else:

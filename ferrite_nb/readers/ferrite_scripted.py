@@ -207,8 +207,7 @@ def _canonical(frame: pd.DataFrame, tally: Tally) -> pd.DataFrame:
     if "repeat" not in made:
         made["repeat"] = "1"
     attack = made["kind"] == "attack"
-    words = {**ATTACK_SUCCESS, **GATED}
-    _known(made, "final_outcome", words)
+    _known(made, "final_outcome", {**ATTACK_SUCCESS, **GATED})
     misfit = attack == made["final_outcome"].isin(GATED)
     if misfit.any():
         tally.add(

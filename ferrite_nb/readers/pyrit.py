@@ -43,7 +43,7 @@ def counts(path: Path) -> pd.DataFrame:
         n, rates = metrics.get("num_responses"), [metrics.get(name) for name in RATES]
         if isinstance(n, bool) or not isinstance(n, int) or not all(_is_rate(rate) for rate in rates):
             continue
-        found = list(solutions(n, *map(float, rates)))
+        found = list(solutions(n, *(float(rate) for rate in rates if rate is not None)))
         if len(found) != 1:
             what = "no whole counts fit" if not found else f"{len(found)} sets of counts fit"
             raise OutcomesError(f"{path.name}:{line}: {what} n = {n} and the rates {rates}; give tp, fn, tn and fp")
