@@ -100,9 +100,7 @@ def check_recount(report: Report, evals: Iterable[Eval], threshold: float) -> li
     notes.insert(0, f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)} pairs of "
                     "probe and detector")  # fmt: skip
     if differing:
-        notes.append(
-            "the recount differs (a cut or interrupted file, or another threshold): " + some(differing)
-        )
+        notes.append("the recount differs (a cut or interrupted file, or another threshold): " + some(differing))
     without = [f"{probe} / {name}" for probe, name in report.pairs if (probe, name) not in stated]
     if without:
         notes.append("no eval row to check: " + some(without))
@@ -118,9 +116,7 @@ def agreeing(scores: Scores, k: int, n: int) -> str:
     return f" (they agree at threshold={known[k - 1]:g})"
 
 
-def check_intervals(
-    evals: Iterable[Eval], known: Mapping[str, tuple[float, float]], correcting: bool
-) -> list[str]:
+def check_intervals(evals: Iterable[Eval], known: Mapping[str, tuple[float, float]], correcting: bool) -> list[str]:
     """Judge the stored intervals of attack success; they are compared only, never shown as ours.
 
     `known` has Se and Sp by detector. `correcting` says that the version may have corrected its intervals with them.

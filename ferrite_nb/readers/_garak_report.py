@@ -85,9 +85,7 @@ class Scores:
         try:
             made = np.array(self.values, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            made = np.array(
-                [np.nan if number(one) is None else float(one) for one in self.values], dtype=float
-            )
+            made = np.array([np.nan if number(one) is None else float(one) for one in self.values], dtype=float)
         made[~np.isfinite(made)] = np.nan
         return made
 
@@ -237,9 +235,7 @@ class Report:
 
     def codes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The probe of each attempt, as a number."""
-        return np.fromiter(
-            (self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes)
-        )
+        return np.fromiter((self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes))
 
     def code(self, probe: str) -> int:
         """The number of a probe."""

@@ -40,9 +40,7 @@ def one_for_all(report: Report, there: Mapping[str, list[str]], name: str) -> di
     with_it = {probe: [name] for probe, names in there.items() if name in names}
     if not with_it:
         names = sorted({name for _, name in report.pairs})
-        raise OutcomesError(
-            f"{report.name}: no probe has the detector {name}; there are {', '.join(names[:30])}"
-        )
+        raise OutcomesError(f"{report.name}: no probe has the detector {name}; there are {', '.join(names[:30])}")
     lost = sum(probe not in with_it for probe in report.probes)
     if lost:
         report.tally.add(f"attempts of probes without the detector {name} left out", times=lost)
@@ -56,9 +54,7 @@ def decide(report: Report, probe: str, names: list[str], asked: str | None) -> l
         return [asked or main or ""]
     if len(names) <= 1:
         if main and names:
-            report.tally.add(
-                "probes without a score of their primary detector, read with the only other one", probe
-            )
+            report.tally.add("probes without a score of their primary detector, read with the only other one", probe)
         return names
     first = sorted(names)[0]
     raise OutcomesError(
@@ -68,9 +64,7 @@ def decide(report: Report, probe: str, names: list[str], asked: str | None) -> l
     )
 
 
-def frame_of(
-    report: Report, chosen: Mapping[str, list[str]], threshold: float, *, apart: bool
-) -> pd.DataFrame:
+def frame_of(report: Report, chosen: Mapping[str, list[str]], threshold: float, *, apart: bool) -> pd.DataFrame:
     """One row per output, in the order of the file; with `apart` the detector joins the case, so keys stay unique."""
     names = list(dict.fromkeys(name for found in chosen.values() for name in found or [""]))
     parts = []
@@ -118,9 +112,7 @@ def outputs_of(report: Report, probe: str, scores: Scores) -> tuple[Numbers, Num
     absent = np.setdiff1d(mine, np.array(scores.attempts, dtype=np.int64))
     if len(absent):
         place = f"{report.name}:{report.lines[absent[0]]}"
-        report.tally.add(
-            "judged attempts without a score of their detector: outcome missing", place, len(absent)
-        )
+        report.tally.add("judged attempts without a score of their detector: outcome missing", place, len(absent))
     attempts = np.concatenate([np.array(scores.attempts, dtype=np.int64), absent])
     counts = np.array(scores.counts + [report.outputs[i] for i in absent], dtype=np.int64)
     values = np.concatenate([scores.numbers(), np.full(int(counts.sum()) - len(scores.values), np.nan)])
@@ -128,9 +120,7 @@ def outputs_of(report: Report, probe: str, scores: Scores) -> tuple[Numbers, Num
     return np.repeat(attempts, counts), np.arange(1, len(values) + 1) - np.repeat(starts, counts), values
 
 
-def summary(
-    report: Report, chosen: Mapping[str, list[str]], threshold: float, frame: pd.DataFrame
-) -> list[str]:
+def summary(report: Report, chosen: Mapping[str, list[str]], threshold: float, frame: pd.DataFrame) -> list[str]:
     """What was read and by which rule."""
     several = {probe: names for probe, names in chosen.items() if len(names) > 1}
     versions = ", ".join(dict.fromkeys(version or "unknown" for version in report.versions))
@@ -139,15 +129,11 @@ def summary(
         f"{frame['case_id'].nunique():,} different prompts, {len(chosen)} probes; every row is an attack",
         f"a score of {threshold:g} or more is a success of the attack; the outputs of one prompt are its repeats",
     ]
-    others = sorted(
-        {f"{probe}: {name}" for probe, name in report.pairs if name not in chosen.get(probe, [name])}
-    )
+    others = sorted({f"{probe}: {name}" for probe, name in report.pairs if name not in chosen.get(probe, [name])})
     if others:
         notes.append(f"other detectors not read: {'; '.join(others[:5])}{' ...' if len(others) > 5 else ''}")
     if several:
-        notes.append(
-            f"{len(several)} probes have several detectors: each is apart, and the detector is in case_id"
-        )
+        notes.append(f"{len(several)} probes have several detectors: each is apart, and the detector is in case_id")
     if report.stated is not None and report.stated != threshold:
         notes.append(f"the run's own threshold was {report.stated:g}, this table uses {threshold:g}")
     missing = int(frame["attack_success"].isna().sum())
@@ -166,9 +152,7 @@ def doubts(report: Report) -> list[str]:
     if not report.completed and not report.aggregated and version_key(report.version) >= (0, 9, 0, 14):
         notes.append("no completion row: the run was interrupted, or the file is cut")
     if report.aggregated:
-        notes.append(
-            "several reports were joined in this file: the number of the run stands before the repeat"
-        )
+        notes.append("several reports were joined in this file: the number of the run stands before the repeat")
     if report.again:
         notes.append(
             f"attempts that send a prompt of the same run again: {report.again:,}; they are more repeats of one case"

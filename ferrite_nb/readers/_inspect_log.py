@@ -212,7 +212,7 @@ def pieces_of(stream: IO[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
         line = line.rstrip(b"\r\n")
         if close:
             if line.startswith(close):
-                sample[-1] += b"null" + line[len(close):]
+                sample[-1] += b"null" + line[len(close) :]
                 close = b""
             continue
         if not rest:
@@ -257,5 +257,3 @@ def from_reductions(log: Log) -> list[Sample]:
 def is_log_archive(names: tuple[str, ...]) -> bool:
     """Whether the members of a zip archive are those of an Inspect log."""
     return "header.json" in names or "_journal/start.json" in names
-
-

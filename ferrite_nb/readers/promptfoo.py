@@ -95,7 +95,11 @@ def frame_of(rows: Sequence[Row], wanted: set[str]) -> tuple[pd.DataFrame, list[
         "prompt": [row.prompt for row in rows],
         "description": [row.description for row in rows],
     }
-    columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
+    # A CSV has none of some; an outcome that is missing in all rows stays an outcome.
+    always = ("mode", "attack_success", "gated")
+    columns = {
+        name: values for name, values in columns.items() if name in always or any(value is not None for value in values)
+    }
     fields, left = loose_columns([row.fields for row in rows], "vars", columns, wanted)
     if "vars.case_id" in fields and "case_id" not in wanted:
         fields["case_id"] = fields.pop("vars.case_id")

@@ -60,7 +60,7 @@ READ = """
 import sys, time
 import pandas, narwhals, ferrite_nb as fnb
 from ferrite_nb.readers.read import readers
-readers()
+readers(), narwhals.from_native(pandas.DataFrame())  # imports are not counted, here as there
 started = time.perf_counter()
 runs = fnb.read(sys.argv[1], attack_success="outcome.attack_success")
 assert len(runs.frame) == int(sys.argv[2])
