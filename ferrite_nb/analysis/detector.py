@@ -177,6 +177,7 @@ def _numbers(column: pd.Series, name: str) -> NDArray[np.float64]:
 def _point(limit: float, point: TprAtFpr, higher: bool, level: float) -> dict[str, Any]:
     """One operating point; its FPR with Clopper-Pearson bounds."""
     ends = interval(point.fp, point.n_neg, method="clopper-pearson", level=level)
+    low, high = (float(ends.low), float(ends.high)) if not math.isnan(point.fpr) else (NAN, NAN)
     threshold = point.threshold if higher else -point.threshold
     note = point.note
     if math.isnan(point.tpr):
@@ -184,7 +185,7 @@ def _point(limit: float, point: TprAtFpr, higher: bool, level: float) -> dict[st
     return {
         "part": "operating point", "max_fpr": limit, "threshold": threshold, "tp": point.tp, "n_pos": point.n_pos,
         "tpr": point.tpr, "tpr_low": point.low, "tpr_high": point.high, "fp": point.fp, "n_neg": point.n_neg,
-        "fpr": point.fpr, "fpr_low": float(ends.low), "fpr_high": float(ends.high), "resolvable": point.resolvable,
+        "fpr": point.fpr, "fpr_low": low, "fpr_high": high, "resolvable": point.resolvable,
         "method": "bootstrap", "note": note,
     }  # fmt: skip
 
