@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,7 @@ def detector(
 
     Parameters
     ----------
-    scores: a frame (or the path of a CSV) with one row per case.
+    scores: a frame (or the path of a file) with one row per case.
     score, label: the columns of the scores and of the true labels.
     positive: the label, or the labels, of the cases to detect; every other label must be one and the same.
     higher: whether a high score means positive. `False` for scores such as a loss, where low is suspect: a member of
@@ -99,6 +100,10 @@ def detector(
     level = level_of(level)
     limits = [fraction(limit, "max_fpr") for limit in _several(max_fpr)]
     bases = [fraction(rate, "base_rate") for rate in _several(base_rate)]
+    if isinstance(scores, str | os.PathLike):
+        from ..readers.scores import read_scores
+
+        scores = read_scores(os.fspath(scores), score=score, label=label)
     cases = _cases(table_of(scores), score, label, positive, higher)
     points = [tpr_at_fpr(cases.labels, cases.scores, limit, level=level) for limit in limits]
     rows: list[dict[str, Any]] = []

@@ -47,7 +47,7 @@ def judges(
 
     Parameters
     ----------
-    labels: one row per item (a frame, or the path of a CSV) with a column of people's labels and one per judge; or
+    labels: one row per item (a frame, or the path of a file) with a column of people's labels and one per judge; or
         counts in columns `tp`, `fn`, `tn`, `fp` (optional `judge`, `blank`, and `flagged` of `judged` outputs of a run
         that the labels are not a part of), then without `human` and `judges`.
     human: the column of people's labels, or several raters: the majority of those who answered decides, a tie is a

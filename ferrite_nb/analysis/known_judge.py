@@ -33,7 +33,7 @@ class Labels:
 
     Parameters
     ----------
-    known: a table of labels (a frame or the path of a CSV: one row per item, a column of people's labels, one of the
+    known: a table of labels (a frame or the path of a file: one row per item, a column of people's labels, one of the
         judge's verdicts, and optional strata such as `mode` or `attack`); counts `tp`, `fn`, `tn`, `fp` as a mapping or
         a table with strata; or `se` and `sp` alone, in either form.
     human, judge: the columns of people's labels (several: the majority decides) and of verdicts.

@@ -24,15 +24,17 @@ CELLS = ("tp", "fn", "tn", "fp")
 
 
 def table_of(labels: Any) -> pd.DataFrame:
-    """A table of labels as pandas: any eager or lazy frame, or the path of a CSV (whose blanks stay blanks)."""
+    """A table of labels as pandas: any eager or lazy frame, or the path of a file of labels."""
     if isinstance(labels, str | os.PathLike):
-        return pd.read_csv(labels, dtype=str, keep_default_na=False)
+        from ..readers.labels import read_labels
+
+        return read_labels(os.fspath(labels))
     if isinstance(labels, pd.DataFrame):
         return labels.reset_index(drop=True)
     try:
         return pandas_of(nw.from_native(labels)).reset_index(drop=True)
     except TypeError:
-        raise TypeError(f"labels are a data frame or the path of a CSV file, got {type(labels).__name__}") from None
+        raise TypeError(f"labels are a data frame or the path of a file, got {type(labels).__name__}") from None
 
 
 def name_of_column(column: Column) -> str:

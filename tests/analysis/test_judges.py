@@ -218,7 +218,7 @@ def test_labels_come_from_a_path_or_any_frame(purseclab, tmp_path):
     expected = fnb.judges(purseclab, human="human", judges="chao")
     for given_ in (tmp_path / "labels.csv", str(tmp_path / "labels.csv"), polars.from_pandas(purseclab)):
         pd.testing.assert_frame_equal(fnb.judges(given_, human="human", judges="chao"), expected)
-    with pytest.raises(TypeError, match="data frame or the path"):
+    with pytest.raises(TypeError, match="data frame or the path of a file"):
         fnb.judges(3, human="human", judges="chao")
 
 
