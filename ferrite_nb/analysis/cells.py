@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,10 @@ def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Me
 
 @dataclass(frozen=True)
 class Counted:
-    """All that was counted for one call: the cube, the strata kept apart, the clusters, and the modes in order."""
+    """All that was counted for one call: the cube, the strata kept apart, the clusters, and the modes in order.
+
+    `parts` may hold k, n and missing of metrics that no cube gives, in finer strata: they are summed, not recounted.
+    """
 
     runs: Outcomes
     cells: pd.DataFrame
@@ -57,6 +60,7 @@ class Counted:
     cluster: list[str]
     modes: list[str]
     baseline: str
+    parts: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     @property
     def by_mode(self) -> bool:
@@ -114,6 +118,10 @@ def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
     have = counted.runs.columns
     if any(column not in have for column in one.columns):
         return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
+    if one.symbol in counted.parts:
+        part, numbers = counted.parts[one.symbol], ["k", "n", "missing"]
+        sums = part.groupby(strata, sort=False)[numbers].sum().reset_index() if strata else part[numbers].sum()
+        return sums if isinstance(sums, pd.DataFrame) else sums.to_frame().T
     if one.counted == "cases":
         return case_counts(counted.runs, one, strata)
     if one.counted == "amounts":

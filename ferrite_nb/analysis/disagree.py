@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from ..counts import labels
@@ -56,13 +57,12 @@ def disagreements(
             warning = turned_trend(part, (column, order), other, 1 - level)
             if warning and (not modes or mode in modes):
                 said.setdefault(str(mode), []).append(warning)
+    chosen = [mode for mode in counted.modes if not modes or mode in modes]
     for name in [column, *extra]:
         table = counts_of(replace(counted, strata=[name, "mode"], cluster=[]), one)
-        for first, second in itertools.combinations([mode for mode in counted.modes if not modes or mode in modes], 2):
-            warning = turned_order(table, name, first, second)
-            if warning:
-                said.setdefault(first, []).append(warning)
-                said.setdefault(second, []).append(warning)
+        for first, second, warning in turned_orders(table, name, chosen):
+            said.setdefault(first, []).append(warning)
+            said.setdefault(second, []).append(warning)
     return {mode: "; ".join(dict.fromkeys(warnings)) for mode, warnings in said.items()}
 
 
@@ -83,22 +83,27 @@ def turned_trend(table: pd.DataFrame, scale: tuple[str, Sequence[str]], other: s
     )
 
 
-def turned_order(table: pd.DataFrame, column: str, first: str, second: str) -> str:
-    """A warning when two modes stand the other way round in every stratum than in the total."""
-    parts = [table[table["mode"] == mode].set_index(column)[["k", "n"]] for mode in (first, second)]
-    both = pd.concat(parts, axis=1, keys=("first", "second")).fillna(0)
-    k, n = (both.xs(name, axis=1, level=1).to_numpy(dtype="float64") for name in ("k", "n"))
-    if (n.sum(axis=0) == 0).any():
-        return ""
-    total = k.sum(axis=0) / n.sum(axis=0)
-    whole = float(total[0] - total[1])
-    read = (n >= FEW).all(axis=1)
-    rate = k[read] / n[read]
-    gap = rate[:, 0] - rate[:, 1]
-    if read.sum() < 2 or whole == 0 or (gap * whole > 0).any() or not gap.any():
-        return ""
-    higher, lower = (first, second) if whole > 0 else (second, first)
-    return (
-        f"Simpson: over all cases {higher} is above {lower}, but in no {column} "
-        f"({int(read.sum())} compared); the modes ran on different mixes"
-    )
+def turned_orders(table: pd.DataFrame, column: str, modes: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Pairs of modes that stand the other way round in every stratum than in the total, each with a warning."""
+    place = {mode: at for at, mode in enumerate(modes)}
+    table = table[table["mode"].isin(list(modes))]
+    row, strata = pd.factorize(table[column])
+    counts = np.zeros((2, len(strata), len(modes)))
+    counts[:, row, table["mode"].map(place).to_numpy(dtype=int)] = table[["k", "n"]].to_numpy(dtype="float64").T
+    k, n = counts
+    found = []
+    for a, b in itertools.combinations(range(len(modes)), 2):
+        read = (n[:, a] >= FEW) & (n[:, b] >= FEW)
+        if read.sum() < 2:
+            continue
+        whole = k[:, a].sum() / n[:, a].sum() - k[:, b].sum() / n[:, b].sum()
+        gap = k[read, a] / n[read, a] - k[read, b] / n[read, b]
+        if whole == 0 or (gap * whole > 0).any() or not gap.any():
+            continue
+        higher, lower = (modes[a], modes[b]) if whole > 0 else (modes[b], modes[a])
+        warning = (
+            f"Simpson: over all cases {higher} is above {lower}, but in no {column} "
+            f"({int(read.sum())} compared); the modes ran on different mixes"
+        )
+        found.append((modes[a], modes[b], warning))
+    return found

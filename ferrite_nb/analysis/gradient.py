@@ -16,7 +16,7 @@ from ..normalise import pandas_of
 from ..outcomes import Outcomes
 from ..stats._check import level_of
 from ..stats.ordered import OrderedTrend, equal_weight, ordered_trend
-from .cells import FEW, Counted, chosen_metrics, count, counts_of, listed
+from .cells import FEW, Counted, chosen_metrics, count, counts_of, facts, listed
 from .disagree import adjusters, disagreements
 from .rates import NUMBERS, named_cluster, one_metric
 
@@ -159,6 +159,7 @@ def gradient_table(
     table["note"] = _orders_differ(table, scale)
     names = [found.method for found in trends.values() if found.method]
     table.attrs = {"ordered": scale.column, "order": list(scale.order), "trend": names[0] if names else ""}
+    table.attrs |= facts(counted)
     return table
 
 
@@ -230,11 +231,11 @@ def macro(mine: pd.DataFrame, micro: Any, column: str, spans: bool) -> dict[str,
     total = equal_weight(used["rate"], used["low"], used["high"], independent=not spans)
     row |= {"rate": total.rate, "low": total.low, "high": total.high, "n_eff": math.nan}
     row |= {"floor": used["floor"].mean(), "ceiling": used["ceiling"].mean()}
-    row["method"] = f"macro mean, limits of {used['method'].iloc[0]} {'averaged' if spans else 'combined'}"
+    row["method"] = f"macro mean of {used['method'].iloc[0]}"
     notes = [f"mean of {len(used)} of {len(mine)} strata, whatever their size"]
     few = [f"{value} has n = {n:.0f}" for value, n in zip(used[column], used["n"], strict=True) if n < FEW]
     notes += [f"rests on few cases: {', '.join(few[:4])}"] if few else []
-    notes += ["clusters span strata"] if spans else []
+    notes.append("limits averaged, because clusters span strata" if spans else "limits combined over strata")
     notes += [] if used["low"].notna().all() else ["interval not computable: a stratum has none"]
     row["note"] = "; ".join(notes)
     return row

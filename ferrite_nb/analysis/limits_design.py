@@ -16,7 +16,7 @@ from ..show.text import bracket
 from ..stats.clusters import clustered_interval, design_effect
 from ..stats.planning import smallest_discordant
 from .cells import FEW
-from .disagree import adjusters, turned_order
+from .disagree import adjusters, turned_orders
 from .evidence import RARE, Evidence, Limit, check, said, shortened, some_of
 from .profile import one_to_one
 
@@ -210,13 +210,11 @@ def reversals(e: Evidence) -> Iterable[Limit]:
     extra = adjusters(e.runs, e.main, [])
     for name in extra:
         table = e.by_label(e.main, [name])
-        for first, second in combinations(e.modes, 2):
-            warning = turned_order(table, name, first, second)
-            if warning:
-                yield Limit(
-                    f"{first} and {second} turn round by {name}", warning,
-                    f"compare them within {name}, or on the same cases (fnb.compare)", "severe",
-                )  # fmt: skip
+        for first, second, warning in turned_orders(table, name, e.modes):
+            yield Limit(
+                f"{first} and {second} turn round by {name}", warning,
+                f"compare them within {name}, or on the same cases (fnb.compare)", "severe",
+            )  # fmt: skip
 
 
 @check
