@@ -157,6 +157,8 @@ def doubts(report: Report) -> list[str]:
         notes.append(
             f"attempts that send a prompt of the same run again: {report.again:,}; they are more repeats of one case"
         )
+    if any("hit_at_k" in row for row in report.evals):
+        notes.append("hit_at_k of the report is not used: recount success within k attempts with fnb.attempts")
     if report.iterative:
         notes.append(
             f"attempts of iterative probes, without a sequence number: {report.iterative:,}; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from ._combine import combined
 from ._files import text_of
 
 SHORT = 200
+ENDINGS = re.compile(r"(?:\.report)?(?:\.(?:jsonl?|eval|csv|txt))?(?:\.gz)?$", re.IGNORECASE)
 # Loose fields with these names are taken as they are; another canonical name would be read as an outcome.
 STRATA = ("kind", "tier", "scope", "suite", "category", "carrier", "attack")
 
@@ -61,7 +63,9 @@ def number(value: Any) -> float | None:
 def columns_named(declared: Mapping[str, Any]) -> set[str]:
     """The names of columns that declarations refer to."""
     names: set[str] = set()
-    for what in declared.values():
+    for key, what in declared.items():
+        if key in ("keep", "check"):
+            continue
         if isinstance(what, Words):
             names.add(what.column)
         elif isinstance(what, str):
@@ -148,14 +152,22 @@ def together(
 ) -> Outcomes:
     """Several runs as one table. Runs of the same cases in one mode are told apart by their files."""
     if named is None and "mode" not in declared and collide(parts):
-        names = [path.name.split(".")[0] for path in paths]
-        names = names if len(set(names)) == len(names) else [path.as_posix() for path in paths]
+        names = run_names(paths)
         note = "several files have the same cases in one mode: each file is a mode; choose with mode=, or name them"
         parts = [
             replace(part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note))
             for part, name in zip(parts, names, strict=True)
         ]
     return combined(parts, keep=declared.get("keep"), check=declared.get("check", "auto"))
+
+
+def run_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each file: its own without endings, or with its folder where two files have one name."""
+    plain = [ENDINGS.sub("", path.name) or path.name for path in paths]
+    if len(set(plain)) == len(plain):
+        return plain
+    longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, plain, strict=True)]
+    return longer if len(set(longer)) == len(longer) else [path.as_posix() for path in paths]
 
 
 def collide(parts: Sequence[Outcomes]) -> bool:

@@ -47,7 +47,7 @@ class Log:
     reduced: bool = False
 
     @property
-    def eval(self) -> Mapping[str, Any]:
+    def run(self) -> Mapping[str, Any]:
         """The description of the run."""
         return named(self.header, "eval")
 
@@ -59,12 +59,12 @@ class Log:
     @property
     def task(self) -> str:
         """The name of the task."""
-        return text(self.eval.get("task")) or self.path.name
+        return text(self.run.get("task")) or self.path.name
 
     @property
     def epochs(self) -> int:
         """How often each sample was to be run."""
-        epochs = named(self.eval, "config").get("epochs")
+        epochs = named(self.run, "config").get("epochs")
         return epochs if isinstance(epochs, int) and epochs > 0 else 1
 
 

@@ -184,7 +184,7 @@ def frame_of(
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per sample and epoch, and what has to be said about its columns."""
     wanted = columns_named(declared)
-    arguments = inside(log.eval, "task_args")
+    arguments = inside(log.run, "task_args")
     mode, note = default_mode(log, arguments)
     samples = log.samples
     columns: dict[str, Any] = {
@@ -194,9 +194,9 @@ def frame_of(
         "error": [one.error for one in samples],
         "latency_ms": [one.seconds * 1000 if one.seconds is not None else None for one in samples],
         "tokens": [one.tokens for one in samples],
-        "model": text(log.eval.get("model")),
+        "model": text(log.run.get("model")),
         "suite": log.task,
-        "suite_version": text(log.eval.get("task_version")),
+        "suite_version": text(log.run.get("task_version")),
         "source": [one.place for one in samples],
     }
     if any(one.limit for one in samples):
@@ -220,10 +220,10 @@ def frame_of(
 
 def default_mode(log: Log, arguments: Mapping[str, Any]) -> tuple[str, str]:
     """The mode where the caller names none, and what to say about it."""
-    said = [key for key in arguments if key.lower() in DEFENCES and isinstance(arguments[key], str | bool | int)]
+    said = [key for key in arguments if key.lower() in DEFENCES and not isinstance(arguments[key], dict)]
     if len(said) == 1:
         return text(arguments[said[0]]) or "none", f"the mode is the task's argument {said[0]} (another: mode=...)"
-    model = text(log.eval.get("model")) or log.path.name
+    model = text(log.run.get("model")) or log.path.name
     return model, "the mode is the model (an argument of the task, or the file: mode=...)"
 
 
@@ -245,7 +245,7 @@ def swallowed_note(log: Log, rows: Sequence[int], empty: str) -> list[str]:
 
 def summary(log: Log) -> list[str]:
     """What was read, and what the log says about its own state."""
-    made = text(inside(log.eval, "packages").get("inspect_ai")) or "unknown"
+    made = text(inside(log.run, "packages").get("inspect_ai")) or "unknown"
     cases = len({sample.case for sample in log.samples})
     notes = [f"Inspect log of task {log.task} (inspect_ai {made}): {len(log.samples):,} samples of {cases:,} cases"]
     status = text(log.header.get("status"))

@@ -18,6 +18,7 @@ from ._harness import (
     loose_columns,
     number,
     refuse_undeclared,
+    run_names,
     score_column,
     text,
     together,
@@ -119,7 +120,7 @@ def metrics_of(lines: Sequence[Line]) -> dict[str, list[Any]]:
 def task_of(path: Path) -> str:
     """The task in the name of a file."""
     found = FILE.match(path.name)
-    return found.group("task") if found else path.name.split(".")[0].removeprefix("samples_")
+    return found.group("task") if found else run_names([path])[0].removeprefix("samples_")
 
 
 def frame_of(path: Path, lines: Sequence[Line], wanted: set[str], several: bool) -> tuple[pd.DataFrame, list[str]]:
@@ -131,7 +132,7 @@ def frame_of(path: Path, lines: Sequence[Line], wanted: set[str], several: bool)
     cases = [case or "" for case in (hashes if hashed else ids)]
     columns: dict[str, Any] = {
         "case_id": [f"{task}/{case}" for case in cases] if several else cases,
-        "mode": model or path.name.split(".")[0],
+        "mode": model or run_names([path])[0],
         "suite": task,
         "source": [f"{path.name}:{line}" for line, _ in lines],
     }

@@ -18,6 +18,7 @@ from ._harness import (
     listed,
     number,
     refuse_undeclared,
+    run_names,
     score_column,
     text,
     together,
@@ -138,7 +139,7 @@ def frame_of(
     functions = "+".join(text(one) or "" for one in listed(run.spec.get("completion_fns")))
     frame = pd.DataFrame({
         "case_id": pd.array(samples, dtype="str"),
-        "mode": functions or path.name.split(".")[0],
+        "mode": functions or run_names([path])[0],
         "suite": pd.array([text(run.spec.get("eval_name") or run.spec.get("base_eval"))] * len(samples), dtype="str"),
         "source": [f"{path.name}:{line}" for line in lines],
         "error": pd.array([run.errors[one][1] if one in run.errors else None for one in samples], dtype="str"),

@@ -318,3 +318,8 @@ def test_the_place_of_a_row_is_its_line() -> None:
 def test_settings_of_the_run_are_not_shown() -> None:
     runs = fnb.read(REPEAT)
     assert "garak_runs" not in repr(runs) and "report_dir" not in repr(runs)
+
+
+def test_names_of_files_that_garak_gives_tell_two_runs_apart(tmp_path: Path) -> None:
+    paths = [report(tmp_path, attempt(), name=f"garak.{name}.report.jsonl") for name in ("0a-1", "0b-2")]
+    assert set(fnb.read(paths).modes) == {"garak.0a-1", "garak.0b-2"}

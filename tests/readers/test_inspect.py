@@ -339,3 +339,11 @@ def test_torn_json_log_is_refused_with_its_name(tmp_path: Path) -> None:
     path.write_text(path.read_text()[:-60])
     with pytest.raises(fnb.OutcomesError, match=r"log\.json"):
         fnb.read(path, attack_success="s")
+
+
+@pytest.mark.parametrize(("value", "mode"), [(None, "none"), (False, "false"), (["a", "b"], "a+b"), ("x", "x")])
+def test_defence_of_any_type_is_a_mode(tmp_path: Path, value: Any, mode: str) -> None:
+    log = header()
+    log["eval"]["task_args"] = {"defence": value, "limit": 3}
+    path = json_log(tmp_path, sample("a"), **{"eval": log["eval"]})
+    assert fnb.read(path, attack_success="s").modes == (mode,)
