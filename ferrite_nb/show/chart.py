@@ -36,7 +36,8 @@ class Chart:
 
     Notes
     -----
-    In a notebook the last line `chart` shows the picture with its alt text. `str(chart)` is the alt text.
+    In a notebook the last line `chart` shows the picture with its alt text, `chart.html()` also its caption and its
+    table. `str(chart)` is the alt text.
     """
 
     figure: Figure
@@ -68,11 +69,11 @@ class Chart:
         alt = html.escape(self.alt).replace("\n", "&#10;")  # an XML reader turns bare line ends into spaces
         return f'<img alt="{alt}" style="{look}" src="data:image/png;base64,{png}">'
 
-    def html(self) -> str:
+    def html(self) -> tables.Html:
         """The chart as one `<figure>`: picture with alt text, caption, and the table of its numbers, escaped."""
         caption = f"<figcaption>{html_text(self.caption)}</figcaption>"
         table = tables.html(self.table, caption="The numbers of this figure")
-        return f"<figure>\n{self._img(self._png())}\n{caption}\n{table}\n</figure>"
+        return tables.Html(f"<figure>\n{self._img(self._png())}\n{caption}\n{table}\n</figure>")
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 300, table: bool = True) -> list[Path]:
         """Write the figure, and beside it its table (`<stem>.csv`) and its alt text (`<stem>.alt.txt`).

@@ -19,7 +19,17 @@ from .escape import csv_text, html_text, latex_text, markdown_text, missing, pla
 from .files import write_whole
 from .grid import Cell, Column, Grid, grid
 
-__all__ = ["csv", "html", "latex", "markdown"]
+__all__ = ["Html", "csv", "html", "latex", "markdown"]
+
+
+class Html(str):
+    """HTML as text, which a notebook shows as what it is when it is the last line of a cell."""
+
+    def __repr__(self) -> str:
+        return f"<HTML of {len(self):,} characters; print it to read it>"  # a notebook would carry it twice
+
+    def _repr_html_(self) -> str:
+        return str(self)
 
 
 def csv(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> str:
@@ -50,8 +60,10 @@ def _machine(value: Any) -> Any:
     return None if missing(value) else value
 
 
-def html(table: pd.DataFrame, *, caption: str = "") -> str:
+def html(table: pd.DataFrame, *, caption: str = "") -> Html:
     """The table as an accessible HTML `<table>`: caption, scoped header cells, estimates that read well aloud.
+
+    As the last line of a cell it is shown as a table.
 
     Example
     -------
@@ -65,7 +77,7 @@ def html(table: pd.DataFrame, *, caption: str = "") -> str:
     below = "".join(f"<p>{html_text(line)}</p>" for line in made.below)
     title = f"<caption>{html_text(caption)}</caption>" if caption else ""
     # the two classes keep MathJax away from dollar signs of payloads
-    return (
+    return Html(
         f'<table class="ferrite-table tex2jax_ignore mathjax_ignore">{title}\n<thead><tr>{head}</tr></thead>\n'
         f'<tbody>\n{body}\n</tbody></table>\n<div class="ferrite-notes tex2jax_ignore mathjax_ignore">{below}</div>'
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from ferrite_nb.metrics import metrics
 from ferrite_nb.show import tables
@@ -245,3 +246,11 @@ def test_a_corrected_rate_keeps_its_observed_counts() -> None:
 def test_anything_but_a_frame_is_refused() -> None:
     with pytest.raises(TypeError, match="DataFrame"):
         tables.html([1, 2])  # type: ignore[arg-type]
+
+
+def test_html_is_text_that_a_notebook_shows_as_a_table() -> None:
+    text = tables.html(hand.run_b())
+    data = DisplayFormatter().format(text)[0]
+    assert isinstance(text, str)
+    assert data["text/html"] == str(text)
+    assert data["text/plain"].startswith("<HTML of ")
