@@ -123,7 +123,7 @@ def test_no_magic_and_no_shell(path: Path) -> None:
 def test_cells_are_short(path: Path) -> None:
     lengths = {code: len([line for line in code.splitlines() if line.strip()]) for code in cells(path, "code")}
     assert [code for code, length in lengths.items() if length > 10] == []
-    body = r"^def .*\n(?:[ \t]+.*\n?){7,}"
+    body = r"^def .*\n(?:[ \t]+.*(?:\n|\Z)){7,}"
     assert [code for code in lengths if re.search(body, code, flags=re.MULTILINE)] == []
 
 
