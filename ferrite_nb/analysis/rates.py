@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import repeated
+from ..counts import grouped, repeated
 from ..metrics import METRICS, Metric
 from ..outcomes import Outcomes
 from ..stats._check import level_of
@@ -173,29 +173,40 @@ def with_repeats(note: str, row: Any) -> str:
 def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: float) -> None:
     """Replace the intervals of computable cells by clustered ones, in place."""
     strata = [name for name in frame if name in below and name not in {*NUMBERS, "not_attempted", "unmeasurable"}]
-    parts = dict(iter(below.groupby(strata, sort=False))) if strata else {(): below}
-    for place, row in frame.iterrows():
+    groups, first = grouped(below, strata)
+    labels = [below[name].to_numpy(dtype=object)[first] for name in strata]
+    group = {tuple(column[at] for column in labels): at for at in range(len(first))}
+    counts = [below[name].to_numpy(dtype="int64") for name in ("k", "n")]
+    names = [below[key].to_numpy(dtype=object) for key in keys]
+    rows: list[Any] = frame.to_dict("records")
+    for row in rows:
         if not row["n"]:
             continue
-        part = parts[tuple(row[name] for name in strata)]
-        result: Any
-        if len(keys) == 2:
-            result = crossed_interval(part["k"], part["n"], part[keys[0]], part[keys[1]], level=level)
-            fewest, said = (
-                min(result.clusters),
-                " and ".join(f"{size} of {key}" for size, key in zip(result.clusters, keys, strict=True)),
-            )
-        else:
-            whole = part.groupby(keys[0], sort=False)[["k", "n"]].sum()
-            result = clustered_interval(whole["k"], whole["n"], level=level)
-            fewest, said = result.clusters, f"{result.clusters} clusters of {keys[0]}"
+        mine = groups == group[tuple(row[name] for name in strata)]
+        k, n, *marks = (values[mine] for values in (*counts, *names))
+        result, fewest, said = _cluster_interval(k, n, dict(zip(keys, marks, strict=True)), level)
         note = cluster_note(result, fewest, said)
-        if "(missing)" in set(part[keys[0]]):
+        if "(missing)" in set(marks[0]):
             note += f"; rows without {keys[0]} count as one cluster"
-        frame.loc[place, ["low", "high", "n_eff"]] = [result.low, result.high, result.n_eff]
-        frame.loc[place, "clusters"] = fewest
-        frame.loc[place, "method"] = "crossed wilson" if len(keys) == 2 else "clustered wilson"
-        frame.loc[place, "note"] = "; ".join(filter(None, [row["note"], note]))
+        row |= {"low": result.low, "high": result.high, "n_eff": result.n_eff, "clusters": fewest}
+        row["method"] = "crossed wilson" if len(keys) == 2 else "clustered wilson"
+        row["note"] = "; ".join(filter(None, [row["note"], note]))
+    for name in ("low", "high", "n_eff", "method", "note"):
+        frame[name] = [row[name] for row in rows]
+    frame["clusters"] = pd.array([row["clusters"] for row in rows], dtype="Int64")
+
+
+def _cluster_interval(k: Any, n: Any, marks: dict[str, Any], level: float) -> tuple[Any, int, str]:
+    """The interval of one cell, its smaller number of clusters, and the clusters in words."""
+    if len(marks) == 2:
+        result = crossed_interval(k, n, *marks.values(), level=level)
+        sizes = zip(result.clusters, marks, strict=True)
+        return result, min(result.clusters), " and ".join(f"{size} of {key}" for size, key in sizes)
+    (key, labels), *_ = marks.items()
+    code, found = pd.factorize(labels)
+    sums = [np.bincount(code, weights=values, minlength=len(found)).astype("int64") for values in (k, n)]
+    one = clustered_interval(*sums, level=level)
+    return one, one.clusters, f"{one.clusters} clusters of {key}"
 
 
 def cluster_note(result: Any, fewest: int, said: str) -> str:
