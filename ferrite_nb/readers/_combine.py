@@ -17,7 +17,7 @@ from ..outcomes import Outcomes, outcomes
 
 @cache
 def connection() -> Any:
-    """The DuckDB connection of this package, for files whose rows stay on the engine. Results are always fetched whole."""
+    """The DuckDB connection of this package, for files whose rows stay on the engine. Results are fetched whole."""
     import duckdb
 
     return duckdb.connect()

@@ -78,7 +78,7 @@ def _part(path: Path, head: Head | None, tally: Tally) -> pd.DataFrame:
         return _summary(head, tally)
     if head is not None and not head.members and OPPOSITE.search(head.text) and not holds(head, RUN):
         raise OutcomesError(
-            f"{path.name}: `evaluation.security` of this layout says that the run stayed safe, the opposite of AgentDojo. "
+            f"{path.name}: `evaluation.security` says that the run stayed safe, not that the attack succeeded. "
             'Say so: fnb.read(path, attack_resisted="evaluation.security", case_id="<column>", mode="<column>")'
         )
     runs = [run for place, data in _documents(path, head, tally) if (run := _run(place, data, tally))]

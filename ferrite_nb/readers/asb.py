@@ -34,7 +34,7 @@ def sniff(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of one or more runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are clusters."""
+    """Outcomes of runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are crossed clusters."""
     if {"case_id", "attack_success", "attack_resisted"} & set(options):
         return table.read(paths, named=named, **options)
     tally = Tally()

@@ -34,7 +34,7 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
 
     Notes
     -----
-    `task_completed` only says that a final answer was given: it becomes `final_answer`, and `task_success` stays missing.
+    `task_completed` only says that a final answer was given: it is `final_answer`, and `task_success` stays missing.
     Runs of different models or settings never mix: each such group has its own suite version.
     """
     tally = Tally()
@@ -217,7 +217,7 @@ def _prediction(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_report(paths: Sequence[Path], options: Mapping[str, Any]) -> Outcomes:
-    """Counts of report.csv as weighted rows. Two marginal counts are joined in an arbitrary way: only rates are supported."""
+    """Counts of report.csv as weighted rows. How two counts overlap is arbitrary, so that only rates are supported."""
     tally = Tally()
     table = pd.concat([text_frame(head_of(path), tally) for path in paths], ignore_index=True)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Ferrite, scripted runs: eval_report.csv, corpus.db or executions.jsonl, joined with the cases that lie beside them."""
+"""Ferrite, scripted runs: eval_report.csv, corpus.db or executions.jsonl, joined with the cases beside them."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def sniff(head: Head) -> bool:
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
     """Outcomes of a scripted run.
 
-    The database is preferred to executions.jsonl, and that to the report: they hold the same run, and the first two also
-    its traces. Cases are taken from the database, cases.jsonl or case files, given or beside the results.
+    The database is preferred to executions.jsonl, and that to the report: they hold the same run, and the first two
+    also its traces. Cases are taken from the database, cases.jsonl or case files, given or beside the results.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""JailbreakBench artifacts: one JSON file per attack and model. An attack that gave up has no prompt and counts as failed."""
+"""JailbreakBench artifacts: one JSON file per attack and model. An attack that gave up has no prompt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _early(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of artifacts; `delivered` says whether the attack produced a prompt at all. Prompts and replies are not kept.
+    """Outcomes of artifacts; `delivered` says whether the attack produced a prompt. Prompts and replies are not kept.
 
     Notes
     -----

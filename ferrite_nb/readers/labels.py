@@ -16,6 +16,7 @@ from ._files import Tally
 from .recognise import Head, head_of
 
 NAME = "judge labels (a table with human labels; see ferrite_nb.readers.read_labels)"
+SPECIFIC = False
 COUNTS = {"tp", "fn", "tn", "fp"}
 HUMAN = ("human", "manual", "rater", "annotator")
 TEXTS = {"item", "id", "_id", "harm_category", "data_type"}
@@ -42,7 +43,8 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
     human = [name for name in columns if name.lower().startswith(HUMAN)] or ["<human>"]
     raise OutcomesError(
         f"{names} holds labels of judges (columns {some(columns, 12)}), not outcomes of modes. Read it with "
-        f"labels = ferrite_nb.readers.read_labels({names!r}) and call fnb.judges(labels, human={human[0]!r}, judges=[...]); "
+        f"labels = ferrite_nb.readers.read_labels({names!r}) and call "
+        f"fnb.judges(labels, human={human[0]!r}, judges=[...]); "
         "or declare case_id, mode and attack_success to read it as outcomes"
     )
 

@@ -22,6 +22,9 @@ from .recognise import Head, head_of
 READERS = (
     "garak",
     "inspect",
+    "promptfoo",
+    "lm_eval",
+    "openai_evals",
     "ferrite_live",
     "ferrite_scripted",
     "agentdojo",
@@ -87,8 +90,8 @@ def read(
 
     Raises
     ------
-    OutcomesError: no such file; a format that is not known (the message says what was seen and what can be read); a value
-        that the contract does not allow, with file, row, column and value.
+    OutcomesError: no such file; a format that is not known (the message says what was seen and what can be read); a
+        value that the contract does not allow, with file, row, column and value.
 
     Example
     -------
@@ -141,8 +144,12 @@ def _missing_mode(frame: Any, named: str | None, options: Mapping[str, Any]) -> 
 def expand(item: str | os.PathLike[str]) -> list[Path]:
     """The paths behind one path or glob pattern."""
     path = Path(item).expanduser()
-    if path.exists():
-        return [path]
+    try:
+        if path.exists():
+            return [path]
+    except (OSError, ValueError) as problem:
+        # A name that no file system takes: too long, or with a zero byte.
+        raise OutcomesError(f"{str(item)[:60]!r} is no path: {problem.__class__.__name__}") from problem
     pattern = str(path)
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
     if not found:

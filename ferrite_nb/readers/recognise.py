@@ -16,7 +16,7 @@ from typing import Any
 from ..columns import OutcomesError
 from ..normalise import some
 from ._archives import members_of, open_zip
-from ._files import START, start_of
+from ._files import BOM, START, start_of
 
 MAGIC = (
     (b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "feather"), (b"SQLite format 3\x00", "sqlite"),
@@ -25,8 +25,9 @@ MAGIC = (
 )  # fmt: skip
 REFUSED = {
     "spreadsheet": "is a spreadsheet; save it as CSV and read that",
-    "pickle": "is a Python pickle, which can run code when it is opened; it is never read. Save the table as CSV or Parquet",
+    "pickle": "is a Python pickle, which can run code when it is opened; it is never read. Save the table as CSV",
     "packed": "is packed in a way that is not read here; unpack it first",
+    "feather": "is a Feather file of the first version, which cannot be read safely; save the table as Parquet",
     "pdf": "is a PDF document, not a results file",
     "binary": "is a binary file of no known results format",
     "empty": "is empty: it holds no results",
@@ -49,7 +50,7 @@ class Head:
     @cached_property
     def kind(self) -> str:
         """text, parquet, arrow, feather, sqlite, zip, or one of the kinds that are refused."""
-        if not self.start.strip():
+        if not self.start.removeprefix(BOM).strip():
             return "empty"
         if any(name.startswith("xl/") for name in self.members):
             return "spreadsheet"

@@ -16,6 +16,7 @@ from ._files import Tally
 from .recognise import Head, head_of
 
 NAME = "detector scores (a table with score and label; see ferrite_nb.readers.read_scores)"
+SPECIFIC = False
 
 
 def sniff(head: Head) -> bool:
@@ -25,12 +26,13 @@ def sniff(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes if the caller declares them; else an explanation, since a score is no outcome until there is a threshold."""
+    """Outcomes if the caller declares them; else an explanation: a score is no outcome until there is a threshold."""
     if {"case_id", "attack_success", "attack_resisted"} & set(options):
         return table.read(paths, named=named, **options)
-    name, frame = paths[0].name, read_scores(paths[0])
+    name = paths[0].name
+    labels = some(sorted(read_scores(paths[0])["label"].dropna().unique()), 6)
     raise OutcomesError(
-        f"{name} holds scores of a detector, not outcomes (labels: {some(sorted(frame['label'].dropna().unique()), 6)}). "
+        f"{name} holds scores of a detector, not outcomes (labels: {labels}). "
         f"Read it with scores = ferrite_nb.readers.read_scores({name!r}) and call "
         'fnb.detector(scores, score="score", label="label", positive="<the label of an attack>")'
     )

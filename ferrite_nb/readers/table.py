@@ -1,4 +1,4 @@
-"""Plain tables: CSV, TSV, semicolons with decimal commas, JSON lines, Parquet and Arrow, with columns the caller declares.
+"""Plain tables: CSV, TSV, semicolons with decimal commas, JSON lines, Parquet, Arrow; the caller declares columns.
 
 Everything is read as text, exactly as written: `001`, `1E5` and `None` are names and stay what they are. Large files
 are not read at all: they stay on DuckDB, and only counts come back.
@@ -33,7 +33,7 @@ COMMA = r"^[-+]?[0-9]*,[0-9]+$"
 
 def sniff(head: Head) -> bool:
     """A table has columns: a header line, JSON objects, or the column store of Parquet and Arrow."""
-    return head.kind in {"parquet", "arrow", "feather"} or bool(head.columns) or head.json_start
+    return head.kind in {"parquet", "arrow"} or bool(head.columns) or head.json_start
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
@@ -55,7 +55,7 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
 
 def text_frame(head: Head, tally: Tally, options: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """One file as a frame of texts, with the place of each row in `source`."""
-    if head.kind in {"parquet", "arrow", "feather"}:
+    if head.kind in {"parquet", "arrow"}:
         frame, places = _from_engine(_relation(head)), None
     elif head.json_start:
         frame, places = _from_json(head.path, tally)
@@ -114,7 +114,7 @@ def _relation(head: Head, paths: Sequence[Path] = ()) -> Any:
     try:
         if head.kind == "parquet":
             return con.read_parquet(names, union_by_name=True)
-        if head.kind in {"arrow", "feather"}:
+        if head.kind in {"arrow"}:
             return con.from_arrow(_arrow(head.path))
         if head.json_start:
             return con.read_json(names, format="newline_delimited")
@@ -124,16 +124,19 @@ def _relation(head: Head, paths: Sequence[Path] = ()) -> Any:
 
 
 def _arrow(path: Path) -> Any:
-    """An Arrow file as a table of pyarrow, which is needed for it."""
+    """An Arrow or Feather file as a table of pyarrow, which is needed for it."""
     try:
         import pyarrow as pa
-        from pyarrow import feather
     except ImportError:
         raise OutcomesError(
             f"{path.name} is an Arrow file; install pyarrow to read it, or save it as Parquet"
         ) from None
     try:
-        return feather.read_table(path)
+        with pa.OSFile(str(path)) as stream:
+            found = pa.ipc.open_file(stream).read_all()
+        # Offsets that lead out of their buffer would be followed otherwise.
+        found.validate(full=True)
+        return found
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise OutcomesError(f"{path.name} cannot be read: {str(problem)[:300]}") from problem
 
@@ -169,16 +172,12 @@ def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
         raise OutcomesError(f"{name} is not a whole table: {reason}") from None
     names = [str(value).strip() if pd.notna(value) else "" for value in frame.iloc[0]]
     frame = frame.iloc[1:].reset_index(drop=True)
-    short = frame[frame.columns[-1]].isna()
-    if len(frame) and short.iloc[-1] and not text.endswith("\n"):
-        tally.add("half-written last lines", f"{name}, row {len(frame)}")
-        frame, short = frame.iloc[:-1], short.iloc[:-1]
-    if short.any():
-        tally.add(
-            "rows with fewer values than columns",
-            f"{name}, row {int(short.to_numpy().argmax()) + 1}",
-            int(short.sum()),
-        )
+    short = _short_rows(text, separator_of(head.header), len(names))
+    if short and short[-1] == len(frame) and not text.endswith(("\n", "\r")):
+        tally.add("half-written last lines", f"{name}, row {short.pop()}")
+        frame = frame.iloc[:-1]
+    if short:
+        tally.add("rows with fewer values than columns", f"{name}, row {short[0]}", len(short))
     spare = [place for place, one in enumerate(names) if not one and (frame.iloc[:, place].isin(["", None])).all()]
     frame, names = frame.drop(columns=spare), [one for place, one in enumerate(names) if place not in spare]
     twice = sorted({one for one in names if names.count(one) > 1})
@@ -186,6 +185,23 @@ def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
         what = f"the columns {some(twice)} stand twice" if twice else "a column has no name"
         raise OutcomesError(f"{name}: {what} in the first line; every column needs its own name")
     return frame.set_axis(names, axis=1)
+
+
+def _short_rows(text: str, separator: str, width: int) -> list[int]:
+    """The numbers of the rows with fewer values than columns, which pandas fills without a word."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    if '"' not in text and "\r" not in text.replace("\r\n", "\n") and text.count(separator) == lines * (width - 1):
+        return []
+    found, row = [], -1
+    try:
+        for values in csv.reader(io.StringIO(text), delimiter=separator):
+            row += bool(values)
+            if values and len(values) < width:
+                found.append(row)
+    except csv.Error:
+        # One value is longer than the csv module takes; pandas has read the table.
+        pass
+    return [one for one in found if one > 0]
 
 
 def decoded(data: bytes, name: str, tally: Tally) -> str:
