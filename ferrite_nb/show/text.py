@@ -176,7 +176,7 @@ class Estimate:
             _float(cells.get("low")),
             _float(cells.get("high")),
             0.95 if missing(cells.get("level")) else float(cells["level"]),
-            "" if missing(cells.get("method")) else str(cells["method"]),
+            _method(cells),
             "" if missing(cells.get("note")) else str(cells["note"]),
         )
 
@@ -262,6 +262,13 @@ def _cells(row: Any) -> Mapping[str, Any]:
     if hasattr(row, "_asdict"):
         return dict(row._asdict())
     return dict(row.items()) if hasattr(row, "items") else dict(row)
+
+
+def _method(cells: Mapping[str, Any]) -> str:
+    """The method of a row; the mean of strata is no corrected rate, whoever made the row."""
+    method = "" if missing(cells.get("method")) else str(cells["method"])
+    mean = any(isinstance(value, str) and value.startswith("macro:") for value in cells.values())
+    return f"macro mean, {method}" if mean and "macro" not in method else method
 
 
 def _float(value: Any) -> float:

@@ -26,9 +26,12 @@ from ..text import Estimate, method_text, number
 
 FEW = 5  # fewer cases than this are hatched, never drawn as a point
 RATE_COLUMNS = ("metric", "k", "n", "rate", "low", "high", "note")
-_KNOWN = frozenset(
-    "metric k n rate low high level method missing floor ceiling clusters n_eff note trend_p observed "
-    "observed_low observed_high independent_low independent_high suite_version judge_version source date".split()
+_KNOWN = frozenset(  # columns that say nothing of what a row is of
+    {
+        *("metric", "k", "n", "rate", "low", "high", "level", "method", "missing", "floor", "ceiling", "note"),
+        *("clusters", "n_eff", "trend_p", "observed", "observed_low", "observed_high"),
+        *("independent_low", "independent_high", "suite_version", "judge_version", "source", "date"),
+    }
 )
 _ALT_MARKS, _ALT_LENGTH = 12, 1500
 _FACTS = (("suite_version", "suite version"), ("source", "source"), ("date", "run of"),
@@ -80,9 +83,7 @@ def check_inside(table: pd.DataFrame, column: str, least: float, most: float) ->
     for place, value in enumerate(table[column]):
         if not missing(value) and not least <= value <= most:
             hint = "; proportions go from 0 to 1, not to 100" if most == 1 else ""
-            raise ValueError(
-                f"row {place}: {column} must lie between {least} and {number(most)}, got {value}{hint}"
-            )
+            raise ValueError(f"row {place}: {column} must lie between {least} and {number(most)}, got {value}{hint}")
 
 
 def check_bounds(table: pd.DataFrame, low: str, high: str) -> None:

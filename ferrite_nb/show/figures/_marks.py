@@ -134,7 +134,9 @@ def few(row: Any) -> str:
     why = reason(row["note"]).partition("insufficient")[2]
     count = row["n"] if "n" in row else row["n_pairs"]
     by_cases = not why or "(n<" in why
-    return f"insufficient data (n\u00a0=\u00a0{number(count)})" if by_cases else style.drawable(f"insufficient{why}", 80)
+    return (
+        f"insufficient data (n\u00a0=\u00a0{number(count)})" if by_cases else style.drawable(f"insufficient{why}", 80)
+    )
 
 
 def beside(ax: Axes, words: str, at: float, shift: float, *, side: float = 0, lift: float = 0, **look: Any) -> Text:

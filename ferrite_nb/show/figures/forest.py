@@ -219,7 +219,9 @@ class _Panel:
             rule = Line2D([self.threshold] * 2, [_HEADING, height], color=style.INK, lw=0.8, ls=(0, (4, 2)))
             rule.set_gid("requirement")
             ax.add_line(rule)
-            _marks.beside(ax, _rule(self.metric, self.threshold), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(False)
+            _marks.beside(ax, _rule(self.metric, self.threshold), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(
+                False
+            )
 
     def _row(self, ax: Axes, line: _Line) -> None:
         look = self.looks.get(line.row.get("mode"), style.SERIES[0])

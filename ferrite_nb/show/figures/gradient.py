@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -75,7 +76,9 @@ def _column(table: pd.DataFrame) -> str:
     keys = [name for name in (column, "mode") if name in table.columns]
     twice = table[table.duplicated(keys)]
     if not twice.empty:
-        raise ValueError(f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][keys]))} stands twice in the table")
+        raise ValueError(
+            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][keys]))} stands twice in the table"
+        )
     return column
 
 
@@ -231,7 +234,15 @@ def _rows_under(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
 
 
 def _under(
-    ax: Axes, words: str, at: float, down: float, *, ha: str = "center", shift: float = 0, turned: bool = False, **look: Any
+    ax: Axes,
+    words: str,
+    at: float,
+    down: float,
+    *,
+    ha: str = "center",
+    shift: float = 0,
+    turned: bool = False,
+    **look: Any,
 ) -> Text:
     """Words under the axis, `down` points (negative) from it."""
     return ax.annotate(words, (at, 0), (shift, down), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
@@ -257,7 +268,7 @@ def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
     for look in plan.looks.values():
         mine = [row for _, row in table.iterrows() if plan.looks.get(row.get("mode", ""), look) is look]
         mine = [row for row in mine if not _is_total(row[plan.column])]
-        for first, second in zip(mine, mine[1:], strict=False):
+        for first, second in pairwise(mine):
             rates = [Estimate.from_row(row) for row in (first, second)]
             if any(one.kind in ("insufficient", "not computable") for one in rates):
                 continue

@@ -69,7 +69,9 @@ def _strata(table: pd.DataFrame) -> tuple[str, str]:
                          'fnb.rates(runs, "ASR", by=["suite", "mode"]) makes such a table')  # fmt: skip
     twice = table[table.duplicated(chosen)]
     if not twice.empty:
-        raise ValueError(f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][chosen]))} stands twice in the table")
+        raise ValueError(
+            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][chosen]))} stands twice in the table"
+        )
     return chosen[0], chosen[1]
 
 
@@ -208,5 +210,3 @@ def _caption(table: pd.DataFrame, rows: str, columns: str) -> str:
     what = f"{title}, {style.drawable(rows)} by {style.drawable(columns)}"
     shades = "shade: the rate, white for 0, dark for 1"
     return _common.caption(table, what, shades, few, _common.one_side(table))
-
-

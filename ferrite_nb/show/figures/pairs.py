@@ -67,7 +67,9 @@ def _check(table: pd.DataFrame) -> None:
             if missing(row[name]) or row[name] < 0:
                 raise ValueError(f"row {place}: {name} must be a count, got {row[name]}")
         if row["b"] + row["c"] > row["n_pairs"]:
-            raise ValueError(f"row {place}: b + c must be at most n_pairs, got {row['b']}, {row['c']}, {row['n_pairs']}")
+            raise ValueError(
+                f"row {place}: b + c must be at most n_pairs, got {row['b']}, {row['c']}, {row['n_pairs']}"
+            )
     for name in ("diff", "low", "high"):
         _common.check_inside(table, name, -1, 1)
     _common.check_bounds(table, "low", "high")
@@ -213,7 +215,9 @@ def _bars(strip: Axes, row: Any, at: float, most: int) -> None:
     for name, side, hatch in (("b", -1, ""), ("c", 1, "....")):
         count = int(row[name])
         long = 0.55 * count / most
-        bar = Rectangle((0, at - 0.06), side * long, 0.12, facecolor=style.PALE, edgecolor=style.INK, lw=0.8, hatch=hatch)
+        bar = Rectangle(
+            (0, at - 0.06), side * long, 0.12, facecolor=style.PALE, edgecolor=style.INK, lw=0.8, hatch=hatch
+        )
         bar.set_gid(f"{name}:{row.name}")
         strip.add_patch(bar)
         strip.annotate(str(count), (side * long, at), (3 * side, 0), textcoords="offset points", va="center",
@@ -260,5 +264,3 @@ def _caption(table: pd.DataFrame) -> str:
     few = all(_kind(row) == "insufficient" for _, row in table.iterrows())
     every = "every cell has insufficient data" if few else ""
     return _common.caption(table, what, every, bars, grey, "Holm p: corrected over all pairs of one family")
-
-

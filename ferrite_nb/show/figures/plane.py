@@ -249,8 +249,8 @@ def _list(ax: Axes, points: list[_Point], lines: list[str], axes: tuple[str, str
     for look, words in looks:
         ax.annotate(words, corner, (shift, down), xycoords="axes fraction", textcoords="offset points", va="top",
                     linespacing=1.05, annotation_clip=False)  # fmt: skip
-        key = Line2D([corner[0]], [corner[1]], marker=look.marker, ms=4.5, color=look.face, mec=style.INK, mew=0.6, ls="",
-                     clip_on=False)  # fmt: skip
+        key = Line2D([corner[0]], [corner[1]], marker=look.marker, ms=4.5, color=look.face, ls="", clip_on=False)
+        key.set(mec=style.INK, mew=0.6)
         move = ScaledTranslation((shift - 8) / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
         key.set_transform(ax.transAxes + move)
         key.set_gid("key:" + words.partition("\n")[0])
