@@ -20,7 +20,7 @@ from .metrics import metrics
 from .outcomes import Outcomes, OutcomesError, const, outcomes, words
 
 if TYPE_CHECKING:
-    from . import lab, stats
+    from . import lab, lessons, stats
     from .analysis.attempts import attempts
     from .analysis.compare import compare
     from .analysis.detector import detector
@@ -56,6 +56,7 @@ __all__ = [
     "gradient",
     "judges",
     "lab",
+    "lessons",
     "limits",
     "metrics",
     "outcomes",
@@ -81,6 +82,7 @@ _HOME = {verb: f"ferrite_nb.analysis.{verb}" for verb in _VERBS} | {
 _ROOMS = {
     "figures": "ferrite_nb.show.figures",
     "lab": "ferrite_nb.lab",
+    "lessons": "ferrite_nb.lessons",
     "stats": "ferrite_nb.stats",
     "tables": "ferrite_nb.show.tables",
 }

@@ -19,7 +19,7 @@ VERBS = [
     "detector", "attempts", "releases", "estimate", "metrics", "data", "const", "words",
 ]  # fmt: skip
 CLASSES = ["Outcomes", "OutcomesError", "Estimate"]
-ROOMS = ["stats", "figures", "tables", "lab"]
+ROOMS = ["stats", "figures", "tables", "lab", "lessons"]
 HEAVY = [
     "matplotlib", "seaborn", "ipywidgets", "IPython", "statsmodels", "scipy.stats", "duckdb",
     "polars", "pyspark",

@@ -1,0 +1,26 @@
+"""What the notebooks draw: each a function with plain arguments, and one shell that puts controls above any of them.
+
+fnb.lessons.pairing(c=20)                                # a chart
+fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under a slider
+"""
+
+from .controls import choose
+from .intervals import coverage, coverages, one_interval, wald
+from .pairs import pairing, pairings
+from .results import clustered, denominator, first_look, over_strata
+from .told import Told
+
+__all__ = [
+    "Told",
+    "choose",
+    "clustered",
+    "coverage",
+    "coverages",
+    "denominator",
+    "first_look",
+    "one_interval",
+    "over_strata",
+    "pairing",
+    "pairings",
+    "wald",
+]
