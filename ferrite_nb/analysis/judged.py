@@ -17,6 +17,7 @@ from ..metrics import METRICS
 from ..stats._check import choice, count, level_of
 from ..stats.intervals import interval
 from ..stats.judge import double_sample, rogan_gladen
+from .cells import FEW
 from .known_judge import Judge, Labels, Sheet
 
 __all__ = ["METHODS", "Labels", "judged_rates"]
@@ -63,7 +64,8 @@ def judged_rates(table: pd.DataFrame, judge: Any, *, method: str = "backoff", le
     -----
     A stratum with fewer than five labelled positives or negatives takes Se and Sp from all strata of the same mode,
     judge and suite version, and says so. Clusters widen the part of the interval that comes from k/n by the method of
-    variance recovery (Zou, Donner 2008, Stat Med 27:1693); labels count as independent.
+    variance recovery (Zou, Donner 2008, Stat Med 27:1693); "backoff" then takes "delta" also for labels of the run,
+    because Se and Sp, other than PPV and FOM, do not vary with the rate of a cluster. Coverage: docs/coverage.md.
 
     Example
     -------
@@ -138,7 +140,7 @@ def one_cell(row: Any, sheet: Sheet, labels: Labels, how: str, level: float) -> 
             if how == "backoff":
                 return Corrected(row["rate"], row["low"], row["high"], row["method"], f"not corrected: {judge}")
             return refused(how, judge)
-        used = chosen(judge) if how == "backoff" else how
+        used = chosen(judge, is_clustered(row)) if how == "backoff" else how
         if used == "double sample" and not judge.part:
             missing = ", ".join(sheet.missing(METRICS[row["metric"]])) or "this cell"
             return refused(used, f"the labels do not name {missing}, so they are no random part of it")
@@ -147,16 +149,24 @@ def one_cell(row: Any, sheet: Sheet, labels: Labels, how: str, level: float) -> 
         return refused(used, str(failure))
 
 
+def is_clustered(row: Any) -> bool:
+    """Whether the interval of the row comes from clusters."""
+    return not pd.isna(row.get("clusters", pd.NA))
+
+
 def refused(method: str, why: str) -> Corrected:
     """A cell without a corrected rate, and the reason."""
     return Corrected(NAN, NAN, NAN, method, f"not computable: {why}")
 
 
-def chosen(judge: Judge) -> str:
-    """The method that covers as it says with such labels (docs/coverage.md)."""
+def chosen(judge: Judge, clustered: bool) -> str:
+    """The method that covers as it says with such labels (docs/coverage.md).
+
+    PPV and FOM vary with the rate of a cluster, Se and Sp do not: with clusters "delta" covers and "double sample" not.
+    """
     if judge.cells is None:
         return "fixed"
-    return "double sample" if judge.part else "delta"
+    return "double sample" if judge.part and not (clustered and min(judge.classes)) else "delta"
 
 
 def corrected(row: Any, judge: Judge, used: str, labels: Labels, level: float) -> Corrected:
@@ -169,15 +179,21 @@ def corrected(row: Any, judge: Judge, used: str, labels: Labels, level: float) -
         found = replace(found, note=f"in terms of attack success, {found.note}")
     if math.isnan(found.rate):
         return refused(used, found.note)
-    if not pd.isna(row.get("clusters", pd.NA)):
+    if is_clustered(row):
         ends = (row["low"], row["high"])
         found = widened(found, flagged / n, interval(flagged, n, level=level), turn(ends) if turned else ends)
     rate, low, high = (min(max(end, 0.0), 1.0) for end in (found.rate, found.low, found.high))
     if turned:
         rate, (low, high) = 1 - rate, turn((low, high))
-    error = "; judge error not included" if used == "fixed" else ""
-    said = f"corrected with {judge}{error}"
-    return Corrected(rate, low, high, used, "; ".join(filter(None, [said, found.note])))
+    error = "judge error not included" if used == "fixed" else few(judge, used)
+    return Corrected(rate, low, high, used, "; ".join(filter(None, [f"corrected with {judge}", error, found.note])))
+
+
+def few(judge: Judge, used: str) -> str:
+    """What to say when Se or Sp rests on a handful of labels; double sampling does not need them."""
+    if used == "double sample" or min(judge.classes) >= FEW:
+        return ""
+    return f"only {min(judge.classes)} labels of a class: such bounds hold the truth less often than they say"
 
 
 def turn(ends: tuple[float, float]) -> tuple[float, float]:

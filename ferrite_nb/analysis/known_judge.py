@@ -62,6 +62,12 @@ class Judge:
     part: bool = False
     pooled: bool = False
 
+    @property
+    def classes(self) -> tuple[int, int]:
+        """How many positives and negatives people found."""
+        tp, fn, tn, fp = self.cells or (0, 0, 0, 0)
+        return tp + fn, tn + fp
+
     def __str__(self) -> str:
         if self.cells is None:
             return f"Se {self.se:.3f} and Sp {self.sp:.3f} taken as known"
@@ -126,9 +132,10 @@ class Sheet:
         near, far = _sum(self.cells[exact]), _sum(self.cells[wide])
         if self.part and any(near) and not self.missing(one):
             return Judge(near, part=True)
-        if min(_classes(near)) < FEW and min(_classes(far)) > min(_classes(near)):
-            return Judge(far, pooled=True)
-        return Judge(near) if min(_classes(near)) else _lacking(near)
+        own, joined = Judge(near), Judge(far, pooled=True)
+        if min(own.classes) < FEW and min(joined.classes) > min(own.classes):
+            return joined
+        return own if min(own.classes) else _lacking(own)
 
     def missing(self, one: Metric) -> list[str]:
         """The columns without which nobody can say which cell a label of this run is a part of."""
@@ -178,14 +185,8 @@ def _only(pairs: NDArray[np.float64]) -> Judge | str:
     return Judge(None, se, sp)
 
 
-def _classes(cells: Cells) -> tuple[int, int]:
-    """How many positives and negatives people found."""
-    tp, fn, tn, fp = cells
-    return tp + fn, tn + fp
-
-
-def _lacking(cells: Cells) -> str:
-    positives, negatives = _classes(cells)
+def _lacking(judge: Judge) -> str:
+    positives, negatives = judge.classes
     if not positives and not negatives:
         return "no labels for this cell"
     unknown = "positives: sensitivity" if not positives else "negatives: specificity"

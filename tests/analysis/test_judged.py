@@ -244,6 +244,23 @@ def test_clusters_widen_the_corrected_interval_and_a_perfect_judge_gives_the_clu
     assert "176 clusters" in wide["note"] and "Se 70/75" in wide["note"]
 
 
+def test_clusters_take_delta_for_labels_of_the_run_too():
+    # PPV and FOM vary with the rate of a cluster: double sampling then covers about .87 (docs/coverage.md)
+    runs = fnb.read(fnb.data("ferrite_run_b.csv")).where(mode="LoopOnly")
+    labels = Labels(items("LoopOnly", 20, 5, 70, 5), part_of_run=True)
+    methods = [asr(runs, labels, cluster=cluster)["method"] for cluster in (None, "template")]
+    assert methods == ["double sample", "delta"]
+    none_found = Labels(items("LoopOnly", 0, 0, 95, 5), part_of_run=True)
+    assert asr(runs, none_found, cluster="template")["method"] == "double sample"
+
+
+def test_a_handful_of_labels_of_a_class_is_said():
+    labels = items("On", 3, 0, 140, 7)
+    row = asr(counted(On=(60, 600)), labels)
+    assert "only 3 labels of a class: such bounds hold the truth less often than they say" in row["note"]
+    assert "only" not in asr(counted(On=(60, 600)), Labels(labels, part_of_run=True))["note"]
+
+
 def test_repeats_are_clustered_by_case_with_a_judge_too():
     frame = pd.DataFrame(
         [(str(case), "On", str(turn), case < 12) for case in range(40) for turn in range(5)],
