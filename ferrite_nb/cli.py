@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from .arguments import declarations, hint, parsers
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .outcomes import Outcomes
 
 
@@ -85,23 +83,13 @@ def _line(name: str, text: str) -> str:
 
 def run_gate(args: argparse.Namespace) -> int:
     """`ferrite-nb gate`: one verdict per requirement; the exit code sums them up."""
-    from . import gate
+    from .analysis.gate import gate, verdict_lines
 
     table = gate(read_results(args), args.requirements)
-    print(table.to_json(orient="records", indent=2, force_ascii=False) if args.json else gate_text(table))
+    lines = [table.to_json(orient="records", indent=2, force_ascii=False)] if args.json else verdict_lines(table)
+    print(*lines, sep="\n")
     verdicts = set(table["verdict"])
     return 1 if "fail" in verdicts else 3 if "cannot tell" in verdicts else 0
-
-
-def gate_text(table: pd.DataFrame) -> str:
-    """The verdicts as lines: verdict, requirement, the estimate, and the note where there is one."""
-    from .show.text import estimate_text
-
-    lines = []
-    for _, row in table.iterrows():
-        note = f"  ({row['note']})" if row["note"] else ""
-        lines.append(f"{row['verdict']:<12} {row['requirement']}: {estimate_text(row)}{note}")
-    return "\n".join(lines)
 
 
 def _one(names: list[str]) -> str | list[str] | None:
