@@ -41,6 +41,11 @@ def pandas_of(frame: Frame) -> pd.DataFrame:
     return frame.to_pandas()
 
 
+def how_many(condition: nw.Expr) -> nw.Expr:
+    """The number of rows that meet a condition; Spark sums no booleans, so they are made numbers first."""
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
+
+
 def distinct(frame: Frame, name: str, most: int = 100_000) -> list[str]:
     """The distinct values of a column as text, the missing one left out.
 
@@ -292,9 +297,7 @@ class Normaliser:
             # called "" (a harness that names no defence), a case may not.
             blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
             absent |= {name: absent[name] | there for name, there in blank.items()}
-        # Spark sums no booleans, so each is made a number first.
-        ones = {name: nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(0)) for name, gone in absent.items()}
-        counts = pandas_of(self.frame.select(*(one.sum().alias(name) for name, one in ones.items())))
+        counts = pandas_of(self.frame.select(*(how_many(gone).alias(name) for name, gone in absent.items())))
         for name in missing:
             count = counts[name].fillna(0).iloc[0]
             if int(count):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from ..normalise import pandas_of
+from ..normalise import how_many, pandas_of
 from .evidence import RARE, Evidence, Limit, check, some_of
 
 OUTPUTS = re.compile(r"^(?:model_)?(?:output|response|answer|completion|reply|generation)s?$", re.IGNORECASE)
@@ -169,7 +169,7 @@ def latency_of_nothing(e: Evidence) -> Iterable[Limit]:
     """Rows with a latency of zero."""
     if "latency_ms" not in e.columns:
         return
-    table = pandas_of(e.runs.table.select((nw.col("latency_ms") <= 0).sum().alias("zero"), nw.len().alias("rows")))
+    table = pandas_of(e.runs.table.select(how_many(nw.col("latency_ms") <= 0).alias("zero"), nw.len().alias("rows")))
     if table["zero"].iloc[0]:
         yield Limit(
             "latencies of zero", f"{int(table['zero'].iloc[0])} of {int(table['rows'].iloc[0])} rows",

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from ..columns import KEYS
-from ..normalise import pandas_of
+from ..normalise import how_many, pandas_of
 from ..outcomes import Outcomes
 
 FEW_VALUES = 12  # a column with more values is no stratum to look at one by one, but may be a cluster
@@ -48,7 +48,7 @@ def labels_of(runs: Outcomes) -> list[Label]:
     total = int(pandas_of(table.select(nw.len().alias("rows")))["rows"].iloc[0])
     texts = {name: nw.col(name).cast(nw.String) for name in names}
     values = pandas_of(table.select(*(text.n_unique().alias(name) for name, text in texts.items())))
-    known = [(~text.is_null() & (text != "")).sum().alias(name) for name, text in texts.items()]
+    known = [how_many(~text.is_null() & (text != "")).alias(name) for name, text in texts.items()]
     filled = pandas_of(table.select(*known))
     found = []
     for name in names:
@@ -70,7 +70,8 @@ def _cases(runs: Outcomes) -> int:
 
 def _constant(runs: Outcomes, name: str, cases: int) -> bool:
     """Whether every case has one value: as many pairs of case and value as cases."""
-    pairs = runs.table.select("case_id", nw.col(name).cast(nw.String)).unique()
+    labels = runs.table.select("case_id", nw.col(name).cast(nw.String).alias("_label"))
+    pairs = labels.group_by("case_id", "_label").agg(nw.len().alias("_rows"))
     return int(pandas_of(pairs.select(nw.len().alias("pairs")))["pairs"].iloc[0]) == cases
 
 
