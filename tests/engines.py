@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+CONNECTIONS: list[duckdb.DuckDBPyConnection] = []  # before DuckDB 2 a relation does not keep its connection open
 ENGINES = ("pandas", "polars", "polars lazy", "pyarrow", "duckdb")
 MODES = ("Off", "SanitizerOnly", "LoopOnly", "On")
 
@@ -23,6 +24,7 @@ def on_engine(name: str, frame: pd.DataFrame) -> Any:
         return table
     if name == "duckdb":
         connection = duckdb.connect()
+        CONNECTIONS.append(connection)
         connection.register("frame", table)
         return connection.sql("select * from frame")
     import polars as pl

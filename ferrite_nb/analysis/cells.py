@@ -157,7 +157,8 @@ def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]
     sums = summed(below, strata)
     told = versions(counted.cells, one, strata) if not counted.runs.pooled else {}
     rows = []
-    for cell in grid(counted, one).to_dict("records"):
+    # before pandas 3.1 a row without columns has no record
+    for cell in grid(counted, one).to_dict("records") if strata else [{}]:
         labels = tuple(cell[name] for name in strata)
         row = cell | sums.get(labels, dict.fromkeys(COUNTS, 0))
         mode = row.get("mode", "")
