@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..columns import spelled
+from ..columns import Words, spelled
 from ..metrics import Metric, mode_key
 from ..normalise import some
 from ..stats._check import fraction
 from .cells import FEW
-from .labels import Column, answers, given_counts, is_counts, people_of, table_of, texts
+from .labels import Column, answers, given_counts, is_counts, name_of_column, people_of, table_of, texts
 from .rates import NUMBERS
 
 # Se and Sp are never taken from another mode, judge or suite version: the judge may be biased there.
@@ -35,7 +35,8 @@ class Labels:
     ----------
     known: a table of labels (a frame or the path of a file: one row per item, a column of people's labels, one of the
         judge's verdicts, and optional strata such as `mode` or `attack`); counts `tp`, `fn`, `tn`, `fp` as a mapping or
-        a table with strata; or `se` and `sp` alone, in either form.
+        a table with strata; or `se` and `sp` alone, in either form. To `fnb.rates` labels may name cases of the run
+        (`case_id`, with `mode` and `repeat` where it has several) instead of a column of verdicts.
     human, judge: the columns of people's labels (several: the majority decides) and of verdicts.
     part_of_run: the labelled outputs are a random part of the very run whose rates are corrected (or drawn at random
         from its flagged and from its unflagged outputs). Then `stats.double_sample` is the better estimate.
@@ -160,6 +161,13 @@ def _keys(name: str, values: NDArray[Any]) -> NDArray[Any]:
 
 def _one_of_four(frame: pd.DataFrame, labels: Labels) -> NDArray[np.int64]:
     """Each item as tp, fn, tn or fp; none of them where a label or verdict is missing or a third state."""
+    named = [labels.human] if isinstance(labels.human, str | Words) else list(labels.human)
+    lacking = [name for name in map(name_of_column, [*named, labels.judge]) if name not in frame]
+    if lacking:
+        raise ValueError(
+            f"judge: no column {', '.join(lacking)} of labels; the columns are {some(map(str, frame.columns))}. Name "
+            "them: ferrite_nb.analysis.judged.Labels(labels, human=…, judge=…); or give counts tp, fn, tn, fp"
+        )
     human, verdict = people_of(frame, labels.human).answer, answers(frame, labels.judge)
     found = np.zeros((len(frame), 4), dtype=np.int64)
     places = {(True, True): 0, (True, False): 1, (False, False): 2, (False, True): 3}

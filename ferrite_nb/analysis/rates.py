@@ -68,8 +68,10 @@ def rates(
         "delta", "bootstrap", "fixed", "double sample", "simple", "none").
     level, z: confidence level (a proportion), or the normal quantile itself.
     cluster: a column whose rows may rise and fall together, or a pair of crossed columns.
-    judge: labels or counts that say how good the judge of the outcomes is; then `rate`, `low` and `high` are corrected
-        and `observed`, `observed_low`, `observed_high` are not.
+    judge: how good the judge of the outcomes is: labels (columns `human` and `judge`, or `human` and the keys of the
+        cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `ferrite_nb.analysis.judged.Labels` names other
+        columns and says that the labels are a random part of the run. Then `rate`, `low` and `high` are corrected and
+        `observed`, `observed_low`, `observed_high` are not.
     baseline: the mode whose traces UP compares with.
 
     Returns
@@ -116,8 +118,9 @@ def rates(
     if judge is None:
         return table
     from .judged import judged_rates
+    from .verdicts import with_verdicts
 
-    return judged_rates(table, judge, method=method, level=level)
+    return judged_rates(table, with_verdicts(judge, runs, counted.strata), method=method, level=level)
 
 
 def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:

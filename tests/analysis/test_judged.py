@@ -280,6 +280,47 @@ def test_one_cluster_gives_no_interval():
     assert row[["low", "high"]].isna().all() and "insufficient data" in row["note"]
 
 
+# --- labels that name cases of the run
+
+
+@pytest.fixture
+def run() -> pd.DataFrame:
+    """Two modes of 200 cases in two tiers; an error in one row."""
+    cases = [(f"c{case:03}", mode) for mode in ("Off", "On") for case in range(200)]
+    frame = pd.DataFrame(cases, columns=["case_id", "mode"])
+    place = frame.groupby("mode").cumcount()
+    frame["tier"] = place.map(lambda n: "a" if n < 100 else "b")
+    frame["attack_success"] = (place % 100 < frame["mode"].map({"Off": 60, "On": 20})).astype(object)
+    frame.loc[0, "attack_success"] = "error"
+    return frame
+
+
+def test_labels_of_cases_take_the_verdicts_and_strata_of_the_run(run):
+    labelled = run[(run["case_id"].str[-1].isin(["0", "5"]))][["case_id", "mode"]]
+    labels = labelled.assign(human=["yes", "no", "no", "no"] * 20)
+    runs = fnb.outcomes(run)
+    by_hand = labels.merge(run, on=["case_id", "mode"]).rename(columns={"attack_success": "judge"})
+    for options in ({}, {"by": "tier"}):
+        for judge, other in ((labels, by_hand), (Labels(labels, part_of_run=True), Labels(by_hand, part_of_run=True))):
+            found, expected = (fnb.rates(runs, ["ASR", "CR"], judge=one, **options) for one in (judge, other))
+            pd.testing.assert_frame_equal(found, expected)
+    table = fnb.rates(runs, "ASR", by=["tier", "mode"], judge=Labels(labels, part_of_run=True))
+    assert set(table["method"]) == {"double sample"}
+    assert table["note"].str.contains("19 labels of this cell|20 labels of this cell").all()  # one ended in an error
+    assert "19 labels" in table["note"].iloc[0]
+
+
+def test_labels_of_cases_must_say_which_row_they_are_of(run):
+    runs, labels = fnb.outcomes(run), pd.DataFrame({"case_id": ["c001", "c002"], "human": ["yes", "no"]})
+    with pytest.raises(ValueError, match=r"case 'c001' stands in several rows of the run.*add mode"):
+        fnb.rates(runs, "ASR", judge=labels)
+    assert "2 labels" in fnb.rates(runs.where(mode="On"), "ASR", judge=Labels(labels, part_of_run=True))["note"].iloc[0]
+    with pytest.raises(fnb.OutcomesError, match="no labelled case is in the run, such as x1"):
+        fnb.rates(runs, "ASR", judge=labels.assign(case_id=["x1", "x2"]))
+    with pytest.raises(fnb.OutcomesError, match=r"labelled before .c001"):
+        fnb.rates(runs, "ASR", judge=labels.assign(case_id="c001"))
+
+
 # --- post hoc, faces, bad calls
 
 
@@ -331,7 +372,11 @@ def test_level_and_draws_are_the_callers():
         ({"se": 0.9, "sp": 0.9}, {"method": "delta"}, "needs the counts"),
         ({"se": 90, "sp": 90}, {}, r"\[0, 1\]"),
         ({"tp": 1.5, "fn": 1, "tn": 1, "fp": 1}, {}, "whole number"),
-        (pd.DataFrame({"who": ["a"]}), {}, "no column 'human'"),
+        (
+            pd.DataFrame({"who": ["a"]}),
+            {},
+            r"no column human, judge of labels; the columns are who.*Labels",
+        ),
     ],
 )
 def test_a_bad_call_raises_and_says_what_to_do(judge, options, message):
