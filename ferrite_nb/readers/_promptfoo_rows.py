@@ -114,17 +114,20 @@ def csv_rows(path: Path, separator: str, tally: Tally) -> Iterator[Row]:
         raise OutcomesError(f"{path.name} cannot be read as CSV: {problem}") from problem
     finally:
         csv.field_size_limit(usual)
-    header = table[0] if table else []
+    first = next((row for row, cells in enumerate(table) if any(BLOCK.match(cell) for cell in cells)), None)
+    if first is None:
+        raise OutcomesError(f"{path.name} has no column of a provider, such as [label] prompt, in its header")
+    header = table[first]
     starts = [place for place, name in enumerate(header) if BLOCK.match(name)]
     blocks = list(zip(starts, [*starts[1:], len(header)], strict=True))
-    for count, cells in enumerate(table[1:], start=1):
+    for count, cells in enumerate(table[first + 1 :], start=1):
         if not any(cells):
             continue
         place = f"{path.name}, row {count}"
         if len(cells) != len(header):
             tally.add("rows with more or fewer cells than the header; what is missing is empty", place)
             cells = cells + [""] * (len(header) - len(cells))
-        fields = dict(zip(header[: starts[0]], cells, strict=False)) if starts else {}
+        fields = dict(zip(header[: starts[0]], cells, strict=False))
         description = fields.pop("Description", None)
         for start, end in blocks:
             yield csv_row(header[start:end], cells[start:end], fields, description, place, tally)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tempfile
 import zipfile
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import ferrite_nb as fnb
 
 FILES = Path(__file__).parent / "files"
-BUDGET = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 GARAK = [(FILES / "garak" / f"{name}.report.jsonl").read_bytes() for name in (
     "s01_v0.9.0.7_config", "s09_v0.14.0_fails_total_evaluated", "s14_v0.16.0_aggregate_same_uuid",
@@ -99,7 +100,7 @@ def altered(draw: Callable[..., Any], documents: list[Any]) -> None:
         container, key = spots[draw(st.integers(0, len(spots) - 1))]
         how = draw(st.sampled_from(["replace", "replace", "remove", "rename"]))
         if how == "replace":
-            container[key] = draw(HOSTILE)
+            container[key] = copy.deepcopy(draw(HOSTILE))  # the drawn lists are shared
         elif how == "rename" and isinstance(container, dict):
             container[str(draw(HOSTILE))] = container.pop(key)
         else:

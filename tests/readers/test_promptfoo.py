@@ -173,3 +173,10 @@ def test_csv_is_read_by_position_and_also_without_a_status_column(tmp_path: Path
 def test_error_texts_are_cut_to_their_first_line() -> None:
     errors = fnb.read(FILES / FORMS[1]).frame["error"].dropna()
     assert set(errors) == {"Error: HTTP 503 upstream unavailable", "Request timed out after 30000ms"}
+
+
+def test_csv_whose_header_is_damaged_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text('case_id,"kind,[a] {{q}},Status\n1,attack,x,PASS\n')
+    with pytest.raises(fnb.OutcomesError):
+        fnb.read(path)
