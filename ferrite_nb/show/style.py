@@ -189,7 +189,7 @@ def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> str:
-    """A text broken into lines no wider than `width` inches; a word that is too long is broken too."""
+    """A text broken into lines no wider than `width` inches; a word that is too long is broken where parts meet."""
     lines, line = [], ""
     for word in re.findall(r"[^ \n]+", text):
         trial = f"{line} {word}".strip()
@@ -197,11 +197,18 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
             lines.append(line)
             trial = word
         while len(trial) > 1 and text_width(trial, size) > width:
-            cut = next((i for i in range(len(trial) - 1, 0, -1) if text_width(trial[:i], size) <= width), 1)
+            cut = _cut(trial, width, size)
             lines.append(trial[:cut])
             trial = trial[cut:]
         line = trial
     return "\n".join([*lines, line])
+
+
+def _cut(word: str, width: float, size: float) -> int:
+    """Where to break a word: at a joint in its second half, else after the last letter that fits."""
+    most = next((i for i in range(len(word) - 1, 0, -1) if text_width(word[:i], size) <= width), 1)
+    joints = [found.start() for found in re.finditer(r"(?<=[a-z])(?=[A-Z])|(?<=[_./-])", word) if found.start() <= most]
+    return joints[-1] if joints and joints[-1] >= most / 2 else most
 
 
 def fit(text: str, width: float, *, size: float = SMALL, bold: bool = False) -> str:

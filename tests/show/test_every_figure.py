@@ -247,7 +247,7 @@ for name, table in pickle.load(open(sys.argv[1], "rb")):
 
 
 def test_bytes_are_equal_in_two_processes(tmp_path: Path) -> None:
-    work = [(one.name, one.tables[key]) for one in FIGURES for key in ("hostile", next(iter(one.tables)))]
+    work = [(one.name, one.tables["hostile"]) for one in FIGURES]
     (tmp_path / "tables.pickle").write_bytes(pickle.dumps(work))
     said = []
     for seed in ("1", "2"):
@@ -379,7 +379,7 @@ def test_a_figure_is_ready_in_two_seconds(one: Drawn, key: str) -> None:
         start = time.process_time()
         style.render(one.draw(one.tables[key]).figure, "png", 150)
         best = min(best, time.process_time() - start)
-        if best < 1:
+        if best < 2:
             break
     assert best < 2
 

@@ -181,3 +181,9 @@ def test_a_matrix_needs_one_metric_and_two_strata() -> None:
         figures.heatmap(hand.run_b())
     with pytest.raises(ValueError, match="stands twice"):
         figures.heatmap(hand.rates([hand.row("ASR", 1, 9, suite="a", mode="b")] * 2))
+
+
+def test_a_stratum_without_a_name_is_called_none() -> None:
+    table = hand.rates([hand.row("ASR", 1, 9, suite=suite, mode="On") for suite in ("", "slack")])
+    assert "(none)" in words(figures.heatmap(table).figure)
+    assert "(none)" in words(figures.gradient(table).figure)

@@ -118,6 +118,11 @@ def name_of(row: Any, columns: Iterable[str], limit: int = 40) -> str:
     return ", ".join(parts) or "all"
 
 
+def stratum(value: Any) -> str:
+    """The name of one stratum, safe to draw; a stratum without a name is "(none)"."""
+    return style.drawable(value) or "(none)"
+
+
 def definition(symbol: str) -> Metric | None:
     """The documented metric of this symbol; None for a metric of the reader's own."""
     return METRICS.get(symbol)
@@ -163,10 +168,12 @@ def _method(table: pd.DataFrame) -> list[str]:
 
 def _unit(table: pd.DataFrame) -> list[str]:
     clusters = [number(value) for value in sorted(_values(table, "clusters"))]
-    if not clusters:
+    name = _fact(table, "cluster")
+    if not clusters and not name:
         return ["unit of independence: the case"]
-    name = plain(_fact(table, "cluster") or "cluster")
-    return [f"unit of independence: {name} ({_span(clusters)} clusters)"]
+    return [
+        f"unit of independence: {plain(name or 'cluster')}" + (f" ({_span(clusters)} clusters)" if clusters else "")
+    ]
 
 
 def _cases(table: pd.DataFrame) -> list[str]:
@@ -181,7 +188,7 @@ def _span(counts: list[str]) -> str:
 
 def _fact(table: pd.DataFrame, name: str) -> str:
     values = _values(table, name)
-    return ", ".join(str(value) for value in values) if values else str(table.attrs.get(name) or "")
+    return ", ".join(str(value) for value in values) if values else str(table.attrs.get(name) or "").strip(", ")
 
 
 def _values(table: pd.DataFrame, column: str) -> list[Any]:
@@ -211,7 +218,7 @@ def extremes(names: Sequence[str], estimates: Sequence[Estimate]) -> str:
         return "No rate may be read: all data are insufficient or not computable."
     low, high = min(read, key=lambda item: item[0]), max(read, key=lambda item: item[0])
     if len(read) == 1 or math.isclose(low[0], high[0]):
-        return f"{low[1]} has {low[2].label()}." if len(read) == 1 else f"All {len(read)} rates are equal."
+        return f"{low[1]} has {low[2].label()}" + ("." if len(read) == 1 else f", and all {len(read)} rates are equal.")
     return f"Lowest: {low[1]} {low[2].label()}. Highest: {high[1]} {high[2].label()}."
 
 

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from .. import style
 from ..chart import Chart
+from ..escape import missing
 from ..text import Estimate, number
 from . import _common, _marks
 
@@ -83,7 +84,7 @@ def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
 
 def _looks(table: pd.DataFrame) -> dict[Any, style.Series]:
     """A look per mode where eight are enough; rows carry their names, so one look for all is no loss."""
-    modes = list(dict.fromkeys(table["mode"])) if "mode" in table.columns else []
+    modes = [mode for mode in dict.fromkeys(table.get("mode", [])) if not missing(mode)]
     return style.series(modes) if 1 < len(modes) <= len(style.SERIES) else {}
 
 
@@ -197,7 +198,7 @@ class _Panel:
         if estimate.kind == "insufficient":
             return _Line(0, name, row, estimate.counts, style.wrap(_marks.few(row), self.room.axis - 0.1))
         if estimate.kind == "not computable":
-            why = style.drawable(str(estimate), 160)
+            why = style.drawable(estimate.label(), 160)
             return _Line(0, name, row, style.wrap(why, self.room.axis + self.room.right - 0.05))
         words = style.wrap_label(estimate.label(), self.room.right)
         return _Line(0, name, row, f"{words}\n{unknown}" if unknown else words)

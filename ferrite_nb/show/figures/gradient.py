@@ -170,11 +170,11 @@ class _Plan:
 
 
 def _name(value: Any, room: float) -> str:
-    return style.wrap(style.drawable(value), max(0.1, room - 0.04) / (1.1 if _is_total(value) else 1))
+    return style.wrap(_common.stratum(value), max(0.1, room - 0.04) / (1.1 if _is_total(value) else 1))
 
 
 def _long(value: Any) -> str:
-    return style.fit(style.drawable(value), 0.95)
+    return style.fit(_common.stratum(value), 1.25)
 
 
 def _axis(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:

@@ -127,7 +127,7 @@ def _fitting(table: pd.DataFrame, rows: str, columns: str, room: float) -> _Plan
 
 def _plan(table: pd.DataFrame, down: str, across: str, room: float, lines: int) -> _Plan:
     rows, columns = (list(dict.fromkeys(table[name])) for name in (down, across))
-    names = [style.text_width(style.drawable(value), bold=True) for value in rows]
+    names = [style.text_width(_common.stratum(value), bold=True) for value in rows]
     left = min(max(names) + 0.06, 0.28 * room)
     return _Plan(down, across, rows, columns, left, (room - left - 0.1) / len(columns), lines)
 
@@ -136,7 +136,9 @@ def _words(row: Any, lines: int, wide: float) -> str:
     """The text of a cell."""
     estimate = Estimate.from_row(row)
     if estimate.kind == "not computable":
-        kept = style.wrap(style.drawable(reason(row["note"]), 160), wide - 0.06).split("\n")
+        why = style.drawable(reason(row["note"]), 160)
+        narrow = max(map(style.text_width, why.split(" ")[:2])) > wide - 0.06
+        kept = style.wrap(why.removeprefix("not computable: ") if narrow else why, wide - 0.06).split("\n")
         return "\n".join(kept if len(kept) <= 4 else [*kept[:3], style.fit(f"{kept[3]}\u2026", wide - 0.06)])
     if estimate.kind == "insufficient":
         return style.wrap(f"{estimate.counts} {_marks.few(row)}", wide - 0.06)
@@ -147,7 +149,7 @@ def _words(row: Any, lines: int, wide: float) -> str:
 
 def _head(value: Any, wide: float) -> str:
     room = (wide - 0.02) / (1.12 if _is_margin(value) else 1)
-    words = style.wrap(style.drawable(value), room).split("\n")
+    words = style.wrap(_common.stratum(value), room).split("\n")
     return "\n".join(words if len(words) <= 3 else [*words[:2], style.fit(f"{words[2]}\u2026", room)])
 
 
@@ -159,7 +161,7 @@ def _axes(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
     for side in ax.spines.values():
         side.set_visible(False)
     for at, value in enumerate(plan.rows):
-        name = style.fit(style.drawable(value), plan.left - 0.04, bold=_is_margin(value))
+        name = style.fit(_common.stratum(value), plan.left - 0.04, bold=_is_margin(value))
         weight = "bold" if _is_margin(value) else "normal"
         _marks.beside(ax, name, plan.tops[at] + plan.tall / 2, -72 * plan.left, fontweight=weight)
     for place, value in enumerate(plan.columns):
