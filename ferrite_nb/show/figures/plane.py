@@ -20,7 +20,7 @@ from . import _common, _marks
 _SIDE = 2.5  # inches of the plane's height
 _STRIP = 0.32  # inches of a mode in the strip above the plane
 _LINE, _GAP = 0.125, 0.06  # inches of the list of modes
-_GREY = style.Series(style.PALE, style.GREY, "X", "")
+_GREY = style.Series(style.PALE, style.GREY, "d", "")
 _REFUSER = "refuses everything"
 
 
