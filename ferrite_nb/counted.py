@@ -73,6 +73,8 @@ def _row(frame: pd.DataFrame, row: int) -> str:
 def _weighted(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[str]]:
     """Rows of events and of the rest, with weights; other metrics than those that can be counted are left out."""
     frame, notes = _of_metrics(frame, place)
+    if frame.empty:
+        raise OutcomesError(f"{place}the table of counts has no row")
     counts = _whole(frame, ("k", "n"), place)
     bad = counts["k"] > counts["n"]
     if bad.any():

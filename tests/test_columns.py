@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
@@ -41,6 +41,7 @@ def test_words_of_attacks_count_in_attack_success_only(means):
                 assert flag_meaning(flag, word) == "?", (flag, word)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_other_word_is_unknown(word):
     known = {w for words in (*EVERYWHERE.values(), *ATTACK_ONLY.values()) for w in words} | {"<na>"}

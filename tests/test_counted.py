@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
@@ -64,6 +64,7 @@ def test_counts_of_benign_rows_need_their_metric():
         fnb.outcomes(frame.assign(metric="speed"))
 
 
+@settings(deadline=None)
 @given(st.tuples(*[st.integers(0, 30)] * 4).filter(lambda cells: sum(cells) > 0))
 def test_pairs_become_cases_with_the_same_table(cells):
     both, b, c, neither = cells
@@ -104,6 +105,7 @@ def test_the_counts_behind_a_printed_rate():
 
 
 # One decimal of a percentage separates the counts of up to 400 cases.
+@settings(deadline=None)
 @given(st.integers(1, 400), st.data())
 def test_the_true_count_is_always_among_them(n, data):
     k = data.draw(st.integers(0, n))

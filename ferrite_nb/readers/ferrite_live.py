@@ -158,7 +158,7 @@ def _measurable(frame: pd.DataFrame, tally: Tally) -> None:
     fact = frame.dropna(subset=["measurable"]).drop_duplicates("case_id").set_index("case_id")["measurable"]
     failed = frame["error"].notna() & (frame["kind"] == "attack")
     if failed.any():
-        frame.loc[failed, "measurable"] = frame.loc[failed, "case_id"].map(fact)
+        frame["measurable"] = frame["measurable"].where(~failed, frame["case_id"].map(fact).astype("str"))
         tally.add(
             "failed runs of attacks: measurable is taken from another run of the case",
             times=int(failed.sum()),

@@ -87,7 +87,7 @@ def read_labels(path: str | Path, *, threshold: float | None = None) -> pd.DataF
         graded += [name for name in frame if name.startswith("human_score") and name not in graded]
     for name in frame.columns:
         if name in graded:
-            score = pd.to_numeric(frame[name].where(~_blank(frame[name])))
+            score = _score(frame, name)
             frame[name] = score if threshold is None else (score >= threshold).astype("boolean").where(score.notna())
         elif set(frame.columns) >= COUNTS and name in COUNTS:
             frame[name] = _whole(frame[name], path.name)
@@ -110,6 +110,18 @@ def _is_graded(column: pd.Series, name: str) -> bool:
     known = column[~_blank(column)]
     number = pd.to_numeric(known, errors="coerce")
     return not _is_text(name) and name not in COUNTS and bool(number.notna().all()) and not number.isin([0, 1]).all()
+
+
+def _score(frame: pd.DataFrame, name: str) -> pd.Series:
+    """A column of scores as numbers; the message names the place of what is none."""
+    blank = _blank(frame[name])
+    number = pd.to_numeric(frame[name].where(~blank), errors="coerce")
+    bad = number.isna() & ~blank
+    if bad.any():
+        row = int(bad.to_numpy().argmax())
+        value = str(frame[name].iloc[row])[:80]
+        raise OutcomesError(f"row {row + 1}: column {name} has {value!r}; a score must be a number")
+    return number
 
 
 def _whole(column: pd.Series, name: str) -> pd.Series:

@@ -46,7 +46,8 @@ def test_a_tree_in_canonical_columns(tmp_path):
     assert frame.loc[(benign, "model"), ["kind", "task_success"]].tolist() == ["benign", True]
     # A benign run always says security true: it is never read there.
     assert frame.xs(benign)["attack_success"].isna().all()
-    assert frame.loc[(attack, "model"), ["attack", "suite", "suite_version", "user_task", "injection_task"]].tolist() == [
+    strata = ["attack", "suite", "suite_version", "user_task", "injection_task"]
+    assert frame.loc[(attack, "model"), strata].tolist() == [
         "important_instructions", "shop", "v1.2.2", "shop/user_task_0", "shop/injection_task_0",
     ]  # fmt: skip
     assert frame["latency_ms"].tolist() == [3200.0] * 4 and "tokens" not in frame
@@ -99,7 +100,7 @@ def test_an_injection_task_alone_is_left_out_with_a_note(tmp_path):
     assert len(runs.frame) == 1
     assert "runs left out: an injection task alone, neither attack nor benign: 1" in runs.notes
     tree(tmp_path / "x", "model", run(None, task="injection_task_3"))
-    with pytest.raises(fnb.OutcomesError, match="every run is an injection task alone"):
+    with pytest.raises(fnb.OutcomesError, match=r"every run is an injection task alone"):
         fnb.read(tmp_path / "x")
 
 
@@ -120,7 +121,7 @@ def test_versions_are_told_apart_and_an_empty_one_is_its_own(tmp_path):
     tree(tmp_path, "model", run(), none, run("injection_task_2", benchmark_version="v1.1.2"))
     runs = fnb.read(tmp_path)
     assert sorted(runs.frame["suite_version"]) == ["(empty)", "v1.1.2", "v1.2.2"]
-    with pytest.raises(fnb.OutcomesError, match="version"):
+    with pytest.raises(fnb.OutcomesError, match=r"version"):
         fnb.rates(runs, "ASR")
     assert fnb.rates(runs.pool_versions(), "ASR")["n"].tolist() == [3]
 
@@ -201,5 +202,5 @@ def test_models_of_one_summary_are_told_apart(tmp_path):
 
 def test_a_summary_without_a_mode_says_what_is_missing(tmp_path):
     text = "suite_name,user_task_id,injection_task_id,utility,security\nshop,user_task_0,,true,true\n"
-    with pytest.raises(fnb.OutcomesError, match="no column mode, defense or pipeline_name"):
+    with pytest.raises(fnb.OutcomesError, match=r"no column mode, defense or pipeline_name"):
         fnb.read(put(tmp_path, "a.csv", text))

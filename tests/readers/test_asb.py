@@ -56,6 +56,6 @@ def test_it_can_be_declared_as_a_plain_table():
 
 
 def test_an_odd_outcome_names_the_row(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match="a.csv, row 1: column attack_success has 'N/B'"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.csv, row 1: column attack_success has 'N/B'"):
         fnb.read(put(tmp_path, "a.csv", HEAD + "A,T1,N/B,1,0,N/A,1,x\n"))
     assert pd.isna(fnb.read(put(tmp_path, "a.csv", HEAD + "A,T1,N/A,1,0,N/A,1,x\n")).frame["attack_success"][0])

@@ -104,7 +104,7 @@ def test_groups_of_models_and_settings_never_mix(tmp_path):
     other = run(main_model="main:7b") | {"run_key": "other"}
     runs = fnb.read(stored(tmp_path, run(), other))
     assert runs.frame["case_id"].nunique() == 2 and runs.frame["group"].nunique() == 2
-    with pytest.raises(fnb.OutcomesError, match="version"):
+    with pytest.raises(fnb.OutcomesError, match=r"version"):
         fnb.rates(runs, "ran")
     group = runs.frame["group"][1]
     assert fnb.rates(runs.where(group=group), "ran")["n"].tolist() == [1]
@@ -136,7 +136,7 @@ def test_an_unknown_ground_truth_is_named_and_missing(tmp_path):
 
 
 def test_an_unknown_kind_raises_with_its_place(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match="a.jsonl:2: column kind has 'odd'; kind must be attack or benign"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.jsonl:2: column kind has 'odd'; kind must be attack or benign"):
         fnb.read(stored(tmp_path, run(), run("c2", kind="odd")))
 
 
@@ -156,7 +156,7 @@ def test_lines_that_are_no_run_are_counted(tmp_path):
 
 
 def test_a_file_of_another_schema_only_is_refused(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match="a.jsonl holds no run of schema 1; lines of another schema"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.jsonl holds no run of schema 1; lines of another schema"):
         fnb.read(stored(tmp_path, run(schema=2)))
 
 
@@ -242,7 +242,7 @@ def test_a_damaged_report_names_the_place(tmp_path, row, message):
 
 def test_counts_that_do_not_fit_together_are_refused(tmp_path):
     path = report(tmp_path, "attack,off,all,attempted,2,20", "attack,off,all,executed,12,20")
-    with pytest.raises(fnb.OutcomesError, match="executed 12, blocked None, attempted 2 of 20 do not fit"):
+    with pytest.raises(fnb.OutcomesError, match=r"executed 12, blocked None, attempted 2 of 20 do not fit"):
         fnb.read(path)
 
 

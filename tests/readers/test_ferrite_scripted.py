@@ -258,5 +258,5 @@ def test_the_database_is_not_written(tmp_path):
 def test_a_truncated_database_is_refused(tmp_path):
     path = alone(tmp_path, "corpus.db")
     path.write_bytes(path.read_bytes()[:9000])
-    with pytest.raises(fnb.OutcomesError, match="corpus.db"):
+    with pytest.raises(fnb.OutcomesError, match=r"corpus.db"):
         fnb.read(path)

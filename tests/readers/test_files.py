@@ -97,28 +97,28 @@ def test_gzip_is_unpacked_by_content_and_a_bomb_is_refused(tmp_path, monkeypatch
     path = tmp_path / "a.jsonl"
     assert lines(path, gzip.compress(b'{"a": 1}\n'))[0] == [(1, {"a": 1})]
     monkeypatch.setattr(_files, "UNPACKED_LIMIT", 1000)
-    with pytest.raises(OutcomesError, match="unpacks to more than 1,000 bytes"):
+    with pytest.raises(OutcomesError, match=r"unpacks to more than 1,000 bytes"):
         lines(path, gzip.compress(b'{"a": 1}\n' * 1000))
 
 
 def test_a_damaged_gzip_file_is_refused_with_its_name(tmp_path):
     packed = gzip.compress(os.urandom(5000))
     for damaged in (packed[:100], packed[:50] + b"\x00" * 50 + packed[100:]):
-        with pytest.raises(OutcomesError, match="a.jsonl cannot be read"):
+        with pytest.raises(OutcomesError, match=r"a.jsonl cannot be read"):
             lines(tmp_path / "a.jsonl", damaged)
 
 
 def test_a_document_above_the_limit_is_refused(tmp_path):
     (tmp_path / "a.json").write_bytes(b"[" + b"1," * 1000 + b"1]")
-    with pytest.raises(OutcomesError, match="a.json has more than 100 bytes"):
+    with pytest.raises(OutcomesError, match=r"a.json has more than 100 bytes"):
         whole_file(tmp_path / "a.json", limit=100)
     assert len(whole_file(tmp_path / "a.json")) == 2003
 
 
 def test_a_missing_or_locked_file_is_refused_with_its_name(tmp_path):
-    with pytest.raises(OutcomesError, match="gone.json cannot be read: No such file"):
+    with pytest.raises(OutcomesError, match=r"gone.json cannot be read: No such file"):
         whole_file(tmp_path / "gone.json")
-    with pytest.raises(OutcomesError, match="cannot be read: Is a directory"):
+    with pytest.raises(OutcomesError, match=r"cannot be read: Is a directory"):
         whole_file(tmp_path)
 
 

@@ -73,13 +73,13 @@ def test_the_second_judge_can_be_declared(tmp_path):
 
 @pytest.mark.parametrize("text", ['{"parameters": {}, "jailbreaks": []}', '{"parameters": 1, "jailbreaks": {"a": 1}}'])
 def test_an_empty_artifact_is_refused(tmp_path, text):
-    with pytest.raises(fnb.OutcomesError, match="a.json holds no list of jailbreaks"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.json holds no list of jailbreaks"):
         fnb.read(put(tmp_path, "a.json", text))
 
 
 def test_a_missing_index_names_the_entry(tmp_path):
     text = json.dumps({"parameters": {"model": "m"}, "jailbreaks": [{"jailbroken": True}]})
-    with pytest.raises(fnb.OutcomesError, match="a.json, entry 1: column case_id has nothing"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.json, entry 1: column case_id has nothing"):
         fnb.read(put(tmp_path, "a.json", text))
     missing = json.dumps({"parameters": {"model": "m"}, "jailbreaks": [{"index": 1}]})
     assert pd.isna(fnb.read(put(tmp_path, "a.json", missing)).frame["attack_success"][0])

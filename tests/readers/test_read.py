@@ -49,13 +49,13 @@ def test_what_is_not_there_is_said(tmp_path, name):
 
 
 def test_a_bad_call_is_a_plain_error(tmp_path):
-    with pytest.raises(ValueError, match="the list of files is empty"):
+    with pytest.raises(ValueError, match=r"the list of files is empty"):
         fnb.read([])
-    with pytest.raises(ValueError, match="name at least one file"):
+    with pytest.raises(ValueError, match=r"name at least one file"):
         fnb.read({})
-    with pytest.raises(TypeError, match="a list given to fnb.read holds paths"):
+    with pytest.raises(TypeError, match=r"a list given to fnb.read holds paths"):
         fnb.read([pd.DataFrame()])
-    with pytest.raises(TypeError, match="a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got int"):
+    with pytest.raises(TypeError, match=r"a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got int"):
         fnb.read(3)
 
 
@@ -107,7 +107,7 @@ def test_notes_of_all_files_are_said_once(tmp_path):
 
 def test_a_table_of_counts_and_one_of_cases_are_not_mixed(tmp_path):
     counts = put(tmp_path, "counts.csv", "k,n\n1,2\n")
-    with pytest.raises(fnb.OutcomesError, match="table of counts and a table of cases cannot be read as one"):
+    with pytest.raises(fnb.OutcomesError, match=r"table of counts and a table of cases cannot be read as one"):
         fnb.read({"a": counts, "b": put(tmp_path, "cases.csv")})
 
 
@@ -161,7 +161,7 @@ def test_a_pickle_is_not_opened(tmp_path):
         def __reduce__(self):
             return (Path.touch, (tmp_path / "ran",))
 
-    with pytest.raises(fnb.OutcomesError, match="never read"):
+    with pytest.raises(fnb.OutcomesError, match=r"never read"):
         fnb.read(put(tmp_path, "a.pkl", pickle.dumps(Trap())))
     assert not (tmp_path / "ran").exists()
 
@@ -172,7 +172,7 @@ def test_a_foreign_database_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "a.db") as connection:
         connection.execute("CREATE TABLE other (x)")
     connection.close()
-    with pytest.raises(fnb.OutcomesError, match="a.db: no known results format. It looks like a file of kind sqlite"):
+    with pytest.raises(fnb.OutcomesError, match=r"a.db: no known results format. It looks like a file of kind sqlite"):
         fnb.read(tmp_path / "a.db")
 
 
@@ -185,7 +185,7 @@ def test_a_zip_of_unknown_members_names_them(tmp_path):
 
 # Folders.
 def test_an_empty_folder_and_one_without_results_are_refused(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match="holds no results that can be read; it holds nothing"):
+    with pytest.raises(fnb.OutcomesError, match=r"holds no results that can be read; it holds nothing"):
         fnb.read(tmp_path)
     put(tmp_path, "README.md", "a, b\n")
     put(tmp_path, "figure.png", b"\x89PNG\x00")
@@ -215,7 +215,7 @@ def test_a_plain_table_beside_results_of_a_harness_is_noted_not_read(tmp_path):
 def test_a_folder_of_several_formats_is_refused(tmp_path):
     put(tmp_path, "runs.jsonl", json.dumps(RUN | {"run_key": "a|off"}) + "\n")
     put(tmp_path, "eval.csv", "case_id,corpus,tier,defense_mode,final_outcome\na,Attack,T,On,Executed\n")
-    with pytest.raises(fnb.OutcomesError, match="holds results of several formats .*; name the files to read"):
+    with pytest.raises(fnb.OutcomesError, match=r"holds results of several formats .*; name the files to read"):
         fnb.read(tmp_path)
 
 

@@ -66,7 +66,7 @@ def test_decimal_commas_become_points_in_number_columns_of_semicolon_files_only(
     assert frame["latency_ms"].tolist()[0] == 1.25 and pd.isna(frame["latency_ms"][1])
     assert frame["template"].tolist() == ["1,25", "2"]
     quoted = 'case_id,mode,attack_success,latency_ms\na,On,yes,"1,25"\n'
-    with pytest.raises(fnb.OutcomesError, match="b.csv, row 1: column latency_ms has '1,25'; it must be a number"):
+    with pytest.raises(fnb.OutcomesError, match=r"b.csv, row 1: column latency_ms has '1,25'; it must be a number"):
         fnb.read(put(tmp_path, "b.csv", quoted))
 
 
@@ -77,7 +77,7 @@ def test_the_place_of_each_row_is_kept(tmp_path):
 
 def test_a_column_source_of_the_file_is_kept_apart(tmp_path):
     text = "case_id,mode,attack_success,source\na,On,yes,web\nb,On,maybe,mail\n"
-    with pytest.raises(fnb.OutcomesError, match="^a.csv, row 2: column attack_success has 'maybe'"):
+    with pytest.raises(fnb.OutcomesError, match=r"^a.csv, row 2: column attack_success has 'maybe'"):
         fnb.read(put(tmp_path, "a.csv", text))
     runs = fnb.read(put(tmp_path, "a.csv", text.replace("maybe", "no")))
     assert runs.frame["file_source"].tolist() == ["web", "mail"]
