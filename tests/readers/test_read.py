@@ -251,3 +251,32 @@ def test_the_head_of_a_wide_text_is_read(tmp_path):
 def test_a_comment_line_is_no_header():
     head = Head(Path("a.csv"), b"# dataset_version=1.0,,,\na,b\n1,2\n")
     assert head.comment == "# dataset_version=1.0,,," and head.columns == ("a", "b")
+
+
+# Round trips.
+SAMPLES = Path(__file__).parent / "files"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ferrite/eval_report.csv", "ferrite/corpus.db", "ferrite/executions.jsonl", "ferrite/report.csv",
+        "ferrite/ollama--small_1b--main_1b.jsonl", "agentdyn_gpt4o_four_modes.csv.gz", "asb_two_runs.csv.gz",
+    ],
+)  # fmt: skip
+def test_what_a_reader_gives_survives_parquet(tmp_path, name):
+    runs = fnb.read(SAMPLES / name)
+    runs.frame.to_parquet(tmp_path / "runs.parquet")
+    again = fnb.read(tmp_path / "runs.parquet")
+    shared = [column for column in again.columns if column in runs.columns]
+    # A table of counts has no places; the plain table makes its own.
+    assert set(runs.columns) == set(shared) and set(again.columns) - set(shared) <= {"source"}
+    pd.testing.assert_frame_equal(again.frame[shared], runs.frame[shared])
+    assert again.modes == runs.modes
+
+
+def test_reading_leaves_the_files_unchanged(tmp_path):
+    path = put(tmp_path, "a.csv")
+    before = path.stat().st_mtime_ns, path.read_bytes()
+    fnb.read(path)
+    assert (path.stat().st_mtime_ns, path.read_bytes()) == before and list(tmp_path.iterdir()) == [path]
