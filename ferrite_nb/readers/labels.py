@@ -19,7 +19,7 @@ NAME = "judge labels (a table with human labels; see ferrite_nb.readers.read_lab
 SPECIFIC = False
 COUNTS = {"tp", "fn", "tn", "fp"}
 HUMAN = ("human", "manual", "rater", "annotator")
-TEXTS = {"item", "id", "_id", "harm_category", "data_type"}
+TEXTS = {"item", "id", "_id", "mode", "repeat", "harm_category", "data_type"}
 
 
 def sniff(head: Head) -> bool:

@@ -310,6 +310,17 @@ def test_labels_of_cases_take_the_verdicts_and_strata_of_the_run(run):
     assert "19 labels" in table["note"].iloc[0]
 
 
+def test_keys_of_a_file_of_labels_stay_text(tmp_path):
+    # repeats 0 and 1 look like false and true
+    keys = [(str(case), "On", str(turn)) for case in range(40) for turn in range(2)]
+    frame = pd.DataFrame(keys, columns=["case_id", "mode", "repeat"])
+    frame["attack_success"] = frame["case_id"].astype(int) % 4 == 0
+    labels = frame.drop(columns="attack_success").assign(human=frame["attack_success"])
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    row = asr(fnb.outcomes(frame), tmp_path / "labels.csv")
+    assert "80 labels from elsewhere: Se 20/20, Sp 60/60" in row["note"]
+
+
 def test_labels_of_cases_must_say_which_row_they_are_of(run):
     runs, labels = fnb.outcomes(run), pd.DataFrame({"case_id": ["c001", "c002"], "human": ["yes", "no"]})
     with pytest.raises(ValueError, match=r"case 'c001' stands in several rows of the run.*add mode"):
