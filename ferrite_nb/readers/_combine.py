@@ -38,9 +38,8 @@ def combined(
     counts = ["rows" in part.columns for part in parts]
     if any(counts) and not all(counts):
         raise OutcomesError("a table of counts and a table of cases cannot be read as one; read them apart")
-    lazy = any(part.lazy for part in parts)
-    if lazy:
-        frame = nw.concat([_on_engine(part) for part in parts], how="diagonal").to_native()
+    if any(_stays(part) for part in parts):
+        frame = _on_engine(parts)
     else:
         frame = pd.concat([pandas_of(part.table) for part in parts], ignore_index=True)
     source = ", ".join(dict.fromkeys(part.source for part in parts))
@@ -63,9 +62,25 @@ def _renamed(part: Outcomes, name: str) -> Outcomes:
     return replace(part, frame=frame, modes=renamed if part.modes else (), notes=notes)
 
 
-def _on_engine(part: Outcomes) -> Any:
-    """The part as a lazy table of this package's DuckDB connection."""
-    return part.table if part.lazy else nw.from_native(connection().from_df(pandas_of(part.table)))
+def _stays(part: Outcomes) -> bool:
+    """Whether the rows stay where they are: a lazy Polars frame is in memory anyway and is collected."""
+    return part.lazy and not part.table.implementation.is_polars()
+
+
+def _on_engine(parts: Sequence[Outcomes]) -> Any:
+    """The parts as one lazy table; those in memory are lent to this package's DuckDB connection."""
+    import duckdb
+
+    tables = [
+        part.table if _stays(part) else nw.from_native(connection().from_df(pandas_of(part.table))) for part in parts
+    ]
+    try:
+        return nw.concat(tables, how="diagonal").to_native()
+    except (duckdb.Error, TypeError, nw.exceptions.NarwhalsError) as problem:
+        raise OutcomesError(
+            "these tables live on different engines or connections and cannot be read as one; join them on one engine "
+            "with a column mode, and read that"
+        ) from problem
 
 
 def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[str]:

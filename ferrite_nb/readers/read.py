@@ -11,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
+import narwhals.stable.v2 as nw
+
 from ..columns import Declaration, OutcomesError
 from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes import Outcomes, const, outcomes
 from ._combine import combined
 from ._files import Tally, names_in, progress
 from .recognise import Head, head_of
@@ -135,10 +137,13 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
 
 def _missing_mode(frame: Any, named: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """A named frame without a mode gets its name as the mode."""
-    from ..outcomes import const
-
-    has = named is None or "mode" in options or "mode" in getattr(frame, "columns", ())
-    return {} if has else {"mode": const(named)}
+    if named is None or "mode" in options:
+        return {}
+    try:
+        names = nw.from_native(frame).collect_schema().names()
+    except (TypeError, nw.exceptions.DuplicateError):
+        return {}  # `outcomes` says what is wrong with it
+    return {} if "mode" in names else {"mode": const(named)}
 
 
 def expand(item: str | os.PathLike[str]) -> list[Path]:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.normalise import pandas_of
 from ferrite_nb.readers.read import READERS, readers
 from ferrite_nb.readers.recognise import Head, head_of, separator_of, top_keys
 from tests.engines import ENGINES, on_engine
@@ -92,11 +93,18 @@ def test_a_file_of_one_mode_gets_its_name_and_one_of_several_keeps_them_apart(tm
     assert "after: several modes in one file: they are called after/<mode>" in runs.notes
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_named_frames_need_no_mode(engine):
     frame = on_engine(engine, pd.DataFrame({"case_id": ["a"], "attack_success": ["yes"]}))
     runs = fnb.read({"before": frame, "after": frame})
-    assert runs.modes == ("before", "after") and isinstance(runs.frame, pd.DataFrame)
+    assert runs.lazy == (engine == "duckdb")
+    assert sorted(pandas_of(runs.table)["mode"]) == ["after", "before"]
+
+
+def test_tables_of_two_connections_are_refused_with_what_to_do():
+    frame = pd.DataFrame({"case_id": ["a"], "attack_success": ["yes"]})
+    with pytest.raises(fnb.OutcomesError, match="live on different engines or connections"):
+        fnb.read({"before": on_engine("duckdb", frame), "after": on_engine("duckdb", frame)})
 
 
 def test_notes_of_all_files_are_said_once(tmp_path):
