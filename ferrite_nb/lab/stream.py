@@ -15,6 +15,7 @@ import pandas as pd
 
 __all__ = ["Coverage", "PairedSample", "coverage", "lines", "paired_sample", "resampled", "same_margins", "seed_counts"]
 
+MODES = ("Off", "On")
 Z = 1.96  # the chapter's z; the exact one changes nothing at three decimals
 
 
@@ -142,7 +143,8 @@ def same_margins(c: int = 0) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with one row per case and mode ("Off", "On"), as `fnb.outcomes` takes it.
+    DataFrame with one row per case and mode ("Off", "On"), and the column `pairing` ("c =  0"), as `fnb.outcomes` takes
+    it. Frames of several c can be put under one another.
 
     Raises
     ------
@@ -154,5 +156,7 @@ def same_margins(c: int = 0) -> pd.DataFrame:
     both, b = after - c, before - after + c
     kinds = [(True, True)] * both + [(True, False)] * b + [(False, True)] * c
     kinds += [(False, False)] * (n - len(kinds))
-    rows = [(f"{case:03d}", mode, pair[mode == "On"]) for case, pair in enumerate(kinds) for mode in ("Off", "On")]
-    return pd.DataFrame(rows, columns=["case_id", "mode", "attack_success"])
+    name = f"c = {c:2d}"  # text order is the order of c
+    cases = [(f"{name}, case {case:03d}", pair) for case, pair in enumerate(kinds)]
+    rows = [(case, mode, hit, name) for case, pair in cases for mode, hit in zip(MODES, pair, strict=True)]
+    return pd.DataFrame(rows, columns=["case_id", "mode", "attack_success", "pairing"])
