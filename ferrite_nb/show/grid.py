@@ -73,7 +73,17 @@ def grid(table: pd.DataFrame) -> Grid:
 
 
 def _made(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], below: Sequence[str] = ()) -> Grid:
-    return Grid(tuple(columns), tuple(tuple(row) for row in rows), tuple(line for line in below if line))
+    """The grid without a column of notes that says nothing."""
+    silent = [
+        place
+        for place, column in enumerate(columns)
+        if column.kind == "note" and not any(row[place].text for row in rows)
+    ]
+    kept = [place for place in range(len(columns)) if place not in silent]
+    lines = tuple(line for line in below if line)
+    return Grid(
+        tuple(columns[place] for place in kept), tuple(tuple(row[place] for place in kept) for row in rows), lines
+    )
 
 
 def _cell(value: Any) -> Cell:

@@ -72,26 +72,34 @@ def html(table: pd.DataFrame, *, caption: str = "") -> Html:
     0
     """
     made = grid(table)
-    head = "".join(f'<th scope="col">{html_text(column.name)}</th>' for column in made.columns)
+    head = "".join(f'<th scope="col"{_left(column)}>{html_text(column.name)}</th>' for column in made.columns)
     body = "\n".join(f"<tr>{_html_row(made, row)}</tr>" for row in made.rows)
-    below = "".join(f"<p>{html_text(line)}</p>" for line in made.below)
-    title = f"<caption>{html_text(caption)}</caption>" if caption else ""
+    below = "".join(f'<p style="margin:.2em 0">{html_text(line)}</p>' for line in made.below)
+    title = f'<caption style="text-align:left">{html_text(caption)}</caption>' if caption else ""
     # the two classes keep MathJax away from dollar signs of payloads
     return Html(
         f'<table class="ferrite-table tex2jax_ignore mathjax_ignore">{title}\n<thead><tr>{head}</tr></thead>\n'
-        f'<tbody>\n{body}\n</tbody></table>\n<div class="ferrite-notes tex2jax_ignore mathjax_ignore">{below}</div>'
+        f'<tbody>\n{body}\n</tbody></table>\n<div class="ferrite-notes tex2jax_ignore mathjax_ignore" '
+        f'style="font-size:smaller">{below}</div>'
     )
 
 
+def _left(column: Column) -> str:
+    """Words stand at the left: a notebook puts every cell at the right."""
+    return ' style="text-align:left"' if column.kind in ("text", "note") else ""
+
+
 def _html_row(made: Grid, row: Sequence[Cell]) -> str:
+    """The cells of a row: what it is of as headers, up to the first number; in a table of words the first alone."""
     cells = []
     leading = True
-    for column, cell in zip(made.columns, row, strict=True):
-        leading = leading and column.kind == "text"
+    words = all(column.kind in ("text", "note") for column in made.columns)
+    for place, (column, cell) in enumerate(zip(made.columns, row, strict=True)):
+        leading = leading and column.kind == "text" and not (words and place)
         if leading:
-            cells.append(f'<th scope="row">{html_text(cell.text)}</th>')
+            cells.append(f'<th scope="row"{_left(column)}>{html_text(cell.text)}</th>')
             continue
-        look = f' class="{"reason" if cell.why else column.kind}"'
+        look = f' class="{"reason" if cell.why else column.kind}"{_left(column)}'
         said = f' aria-label="{html_text(cell.aloud)}"' if cell.aloud and not cell.why else ""
         cells.append(f"<td{look}{said}>{html_text(cell.text)}</td>")
     return "".join(cells)

@@ -99,10 +99,10 @@ def markdown_cells(table: pd.DataFrame) -> list[list[str]]:
 
 def test_rates_print_one_line_per_mode_with_cost_beside_security() -> None:
     assert html_cells(hand.run_b()) == [
-        ["Off", "787/787, lower limit 99.5% [99.5, 100.0]", hand.NOT_RUN, ""],
-        ["SanitizerOnly", "128/787 = 16.3% [13.9, 19.0]", hand.NOT_RUN, ""],
-        ["LoopOnly", "121/787 = 15.4% [13.0, 18.1]", hand.NOT_RUN, ""],
-        ["On", "63/787 = 8.0% [6.3, 10.1]", "0/122, upper limit 3.1% [0.0, 3.1]", ""],
+        ["Off", "787/787, lower limit 99.5% [99.5, 100.0]", hand.NOT_RUN],
+        ["SanitizerOnly", "128/787 = 16.3% [13.9, 19.0]", hand.NOT_RUN],
+        ["LoopOnly", "121/787 = 15.4% [13.0, 18.1]", hand.NOT_RUN],
+        ["On", "63/787 = 8.0% [6.3, 10.1]", "0/122, upper limit 3.1% [0.0, 3.1]"],
     ]
 
 
@@ -119,7 +119,7 @@ def test_one_metric_prints_one_line_per_stratum_and_says_that_the_cost_is_missin
 def test_the_residual_stands_below_because_it_has_no_mode() -> None:
     table = pd.concat([hand.run_b(), hand.rates([hand.row("R", 1, 22, mode="")])], ignore_index=True)
     assert len(html_cells(table)) == 4
-    assert "<p>R: 1/22 = 4.5% [0.8, 21.8]</p>" in tables.html(table)
+    assert ">R: 1/22 = 4.5% [0.8, 21.8]</p>" in tables.html(table)
 
 
 def test_pairs_print_counts_difference_and_both_p_values() -> None:
@@ -131,7 +131,7 @@ def test_pairs_print_counts_difference_and_both_p_values() -> None:
 
 
 def test_other_tables_print_their_intervals_in_brackets() -> None:
-    assert html_cells(overhead())[0] == ["p50", "150 [-20.5, 310]", "40", "2", ""]
+    assert html_cells(overhead())[0] == ["p50", "150 [-20.5, 310]", "40", "2"]
     assert html_cells(overhead())[1][1] == "not computable: no case has a latency in both modes"
     assert html_cells(gates())[0][1:5] == ["3/600 = 0.5% [0.2, 1.5]", "0.02", "upper bound", "pass"]
     assert html_cells(judges())[0][5:7] == ["9/14 = 64.3% [38.8, 83.7]", "0.747 [0.54, 0.95]"]
@@ -254,3 +254,14 @@ def test_html_is_text_that_a_notebook_shows_as_a_table() -> None:
     assert isinstance(text, str)
     assert data["text/html"] == str(text)
     assert data["text/plain"].startswith("<HTML of ")
+
+
+def test_a_table_of_words_has_one_header_in_each_row_and_stands_at_the_left() -> None:
+    text = tables.html(pd.DataFrame({"limit": ["a"], "evidence": ["b"], "severity": ["note"]}))
+    assert text.count('scope="row"') == 1
+    assert text.count("text-align:left") == 6
+
+
+def test_a_column_of_notes_that_says_nothing_is_not_shown() -> None:
+    assert ">note<" not in tables.html(hand.run_b())
+    assert ">note<" in tables.html(hand.run_a())
