@@ -139,6 +139,7 @@ def facts(counted: Counted) -> dict[str, str]:
     """What a caption has to name beside the numbers: source, suite version, the column of clusters."""
     cells = counted.cells
     told = sorted(cells["suite_version"].unique()) if "suite_version" in cells else []
+    told = [version or "(none)" for version in told] if any(told) else []
     found = {"source": counted.runs.source, "cluster": " and ".join(counted.cluster), "suite_version": ", ".join(told)}
     return {name: text for name, text in found.items() if text}
 

@@ -13,6 +13,7 @@ from ..outcomes import Outcomes
 from ..show.text import digits, estimate_text
 from ..stats.intervals import interval
 from ..stats.planning import largest_k, operating_curve, smallest_k
+from .passing import curves
 from .rates import rates
 from .requirements import Requirement
 from .requirements import requirements as parse
@@ -39,7 +40,7 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
     DataFrame with `requirement` (in words), `k`, `n`, `rate`, `low`, `high`, `threshold`, `rule`, `verdict`, `note`;
     and `metric`, `side`, `mode`, `level`, `method`, `missing`, `accept` (the largest k, or the smallest for a lower
     threshold, that passes with this n), `p_pass` (the chance to pass when the true rate is the threshold),
-    `suite_version`, `owner`, `schedule`.
+    `suite_version`, `owner`, `schedule`. Its `attrs["curves"]` hold the chance to pass by true rate of each requirement.
 
     Not computable when
     -------------------
@@ -68,7 +69,9 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
     for row in rows:
         if row["side"] == "security" and str(row["_where"]).lower() not in paired:
             row["note"] = add(row["note"], "incomplete: no cost requirement stands beside this security requirement")
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table.attrs = {"curves": curves(rows, {in_words(one): one.upper for one in wanted})}
+    return table
 
 
 def one_verdict(runs: Outcomes, one: Requirement) -> dict[str, Any]:

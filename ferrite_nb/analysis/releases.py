@@ -11,7 +11,8 @@ from ..normalise import distinct
 from ..outcomes import Outcomes
 from ..stats.differences import difference
 from ..stats.pairs import holm
-from .gate import add, one_verdict
+from .gate import add, in_words, one_verdict
+from .passing import curves
 from .requirements import Requirement
 from .requirements import requirements as parse
 
@@ -36,7 +37,8 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
     DataFrame with one row per requirement and release: `release`, `series` (grows by one at each change of suite
     version; a release without a version is a series of its own), `suite_version`, `judge_version`, the columns of a
     verdict, `p_any_pass` (the chance that a system exactly at the threshold has passed at least once in this series so
-    far), `change_p` (Fisher's exact test against all earlier releases of the series), `drift` and `note`.
+    far), `change_p` (Fisher's exact test against all earlier releases of the series), `drift` and `note`. Its
+    `attrs["curves"]` hold the chance to pass by true rate of each requirement, with the n of the latest release.
 
     Notes
     -----
@@ -58,10 +60,12 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
     """
     if not isinstance(history, Mapping) or not history:
         raise ValueError('releases takes a mapping of names to outcomes in order of time, such as {"1.4": runs}')
-    rows = []
-    for one in parse(requirements):
+    rows, wanted = [], parse(requirements)
+    for one in wanted:
         rows += flagged(series_of(history, one))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table.attrs = {"curves": curves(rows, {in_words(one): one.upper for one in wanted})}
+    return table
 
 
 def series_of(history: Mapping[str, Outcomes], one: Requirement) -> list[dict[str, Any]]:
