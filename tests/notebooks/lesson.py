@@ -16,6 +16,7 @@ from unittest import mock
 
 import nbclient
 import nbformat
+from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
@@ -66,9 +67,19 @@ def run(path: Path, **environment: str) -> Run:
 
 
 @functools.cache
+def _once(path: Path) -> Run | CellExecutionError:
+    try:
+        return run(path)
+    except CellExecutionError as problem:
+        return problem
+
+
 def executed(path: Path) -> Run:
-    """The same, once per session."""
-    return run(path)
+    """The same, once per session, whether it ends well or not."""
+    seen = _once(path)
+    if isinstance(seen, CellExecutionError):
+        raise seen
+    return seen
 
 
 def files(folder: Path) -> set[Path]:
