@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets
+import pandas as pd
 
 from .analysis.choice import Choice, OpenCube, answer, cost_of, open_cube
+from .analysis.disagree import MIXED
 from .analysis.profile import FEW_VALUES
 from .columns import OutcomesError
+from .metrics import METRICS
 from .outcomes import Outcomes
 from .show import figures, tables
 from .show.chart import Chart
 from .show.escape import html_text, plain
-from .show.sentence import sentence
+from .show.sentence import apart, sentence
 
 __all__ = ["Explorer", "draw", "explore", "page"]
 
@@ -26,6 +29,16 @@ METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
 LEVELS = (("90 %", 0.90), ("95 %", 0.95), ("99 %", 0.99))
 NO_MATH = "tex2jax_ignore mathjax_ignore"  # dollar signs of payloads are no formulas
 WIDE = {"description_width": "initial"}
+LOOK = (
+    "<style>.ferrite-numbers table, .ferrite-numbers p { line-height: 1.3; font-size: 0.85em } "
+    ".ferrite-numbers .widget-html-content { width: 100%; overflow-x: auto } "
+    ".ferrite-explore ul { line-height: 1.3; margin: 0.3em 0 }</style>"
+)
+MOST_SHOWN = 4  # columns whose values are all on the page; the others are chosen one at a time
+# JupyterLab takes the keys of a closed list as commands of the notebook: "x" would cut the cell (ipywidgets #3912). Its
+# own way to leave keys alone is an attribute of the focused element. ipywidgets can set none, so this does it.
+KEYS = """<style onload="this.closest('.ferrite-explore')?.addEventListener('focusin', event =&gt; {
+  if (event.target.tagName === 'SELECT') event.target.setAttribute('data-lm-suppress-shortcuts', 'true') })"></style>"""
 
 
 def explore(runs: Outcomes) -> ipywidgets.VBox:
@@ -57,24 +70,30 @@ def explore(runs: Outcomes) -> ipywidgets.VBox:
 def draw(cube: OpenCube, choice: Choice) -> Chart:
     """The figure of a choice: a gradient where one is asked for, else a forest."""
     table = answer(cube, choice)
-    return figures.gradient(table) if choice.show.startswith("gradient:") else figures.forest(table)
+    if not choice.show.startswith("gradient:"):
+        return figures.forest(table)
+    return figures.gradient(table, width="column" if len(table) <= FEW_VALUES else "text")
 
 
-def page(cube: OpenCube, choice: Choice, chart: Chart) -> dict[str, str]:
-    """What stands around the figure, as HTML: "figure", "table", "sentence" and "notes"; all text is escaped."""
-    cost = cost_of(cube, choice)
-    table = tables.html(chart.table, caption="The numbers of this figure")
-    if cost is not None:
+def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None) -> dict[str, str]:
+    """What the places show, as HTML: "figure", "numbers", "sentence" and "notes-below"; all text is escaped."""
+    shown, caption = chart.table, "The numbers of this figure"
+    beside = cost is not None and list(cost.columns) == list(shown.columns)
+    if beside:
+        shown, caption = pd.concat([shown, cost], ignore_index=True), f"{caption}, and what the same modes cost"
+    shown, lines = apart(shown)
+    table: str = tables.html(shown, caption=caption)
+    if cost is not None and not beside:
         table += tables.html(cost, caption="What the same modes cost")
-    elif chart.table["metric"].iloc[0] not in ("FGR", "false refusal", "task success"):
+    if cost is None and METRICS[choice.metric].side == "security":
         table += "<p>No cost of these modes is in the record.</p>"
-    notes = "".join(f"<li>{html_text(note)}</li>" for note in cube.notes)
+    notes = "".join(f"<li>{html_text(note)}</li>" for note in (*lines, *cube.notes))
     said = f'<p role="status" class="{NO_MATH}"><strong>{html_text(sentence(chart.table))}</strong></p>'
     return {
         "figure": chart._repr_mimebundle_(include=["text/html"])[0]["text/html"],
-        "table": f'<div class="{NO_MATH}">{table}</div>',
+        "numbers": f'{LOOK}<div class="{NO_MATH}">{table}</div>',
         "sentence": f'{said}<p class="{NO_MATH}">The same in code: <code>{html_text(call_of(cube, choice))}</code></p>',
-        "notes": f'<ul class="{NO_MATH}">{notes}</ul>' if notes else "",
+        "notes-below": f'<ul class="{NO_MATH}">{notes}</ul>' if notes else "",
     }
 
 
@@ -121,6 +140,19 @@ class Chooser:
         self.box = ipywidgets.VBox([self.search, self.list] if long else [self.list])
 
     @property
+    def narrowed(self) -> bool:
+        """Whether some value is left out."""
+        return len(self.chosen) < len(self.values)
+
+    def reset(self) -> None:
+        """Choose every value again, without a redraw."""
+        self.quiet = True
+        self.search.value = ""
+        self.list.options = self.shown(self.values)
+        self.list.value = tuple(self.values)
+        self.quiet = False
+
+    @property
     def chosen(self) -> tuple[str, ...]:
         """The chosen values, in their order."""
         return tuple(self.list.value)
@@ -135,6 +167,8 @@ class Chooser:
             self.changed()
 
     def _searched(self, _: Any) -> None:
+        if self.quiet:
+            return
         wanted = self.search.value.strip().lower()
         found = {value: rows for value, rows in self.values.items() if wanted in value.lower()}
         self.quiet = True  # the list changes its options, then its value: that is one choice
@@ -149,12 +183,24 @@ def _slug(text: str) -> str:
     return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in text)[:40]
 
 
+def on_the_page(cube: OpenCube) -> tuple[list[str], list[str]]:
+    """The columns whose lists are always shown, the documented ones first, and the others."""
+    if len(cube.strata) <= MOST_SHOWN:
+        return list(cube.strata), []
+    few = [name for name in cube.strata if len(cube.values(name)) <= FEW_VALUES]
+    known = [name for name in few if name in ("suite_version", "scope", *MIXED)]
+    shown = [*known, *(name for name in few if name not in known)][:MOST_SHOWN]
+    return shown, [name for name in cube.strata if name not in shown]
+
+
 class Explorer:
     """The controls of `explore`, and the places that show what they choose."""
 
     def __init__(self, cube: OpenCube) -> None:
         self.cube = cube
         self.chart: Chart | None = None
+        self.known: pd.DataFrame | None = None
+        self.asked: Any = None
         ordered = [name for name in cube.strata if 1 < len(cube.values(name)) <= FEW_VALUES]
         shows = [("by mode", "mode"), *((f"by {label(name)}", name) for name in ordered)]
         shows += [(f"gradient over {label(name)}", f"gradient:{name}") for name in ordered]
@@ -167,7 +213,15 @@ class Explorer:
         self.cluster = self._dropdown("Cluster", clusters, value=next(iter(cube.clusters), ""))
         self.modes = Chooser("mode", {mode: cube.values("mode").get(mode, 0) for mode in cube.modes}, self.redraw)
         self.strata = {name: Chooser(name, cube.values(name), self.redraw) for name in cube.strata}
-        self.places = {name: self._place(name) for name in ("figure", "table", "sentence", "notes")}
+        self.shown, rest = on_the_page(cube)
+        self.more = ipywidgets.Dropdown(
+            options=[("(none)", ""), *((label(name), name) for name in rest)], description="More", style=WIDE,
+            layout={"width": "auto"},
+        )  # fmt: skip
+        self.more.add_class("ferrite-more")
+        self.more.observe(self._more, "value")
+        self.extra = ipywidgets.Box([], layout={"display": "none"})
+        self.places = {name: self._place(name) for name in ("figure", "numbers", "sentence", "notes-below")}
         self.path = ipywidgets.Text(value="explore.png", description="File", style=WIDE)
         self.button = ipywidgets.Button(description="Save figure and table", layout={"width": "auto"})
         self.saved = self._place("saved")
@@ -194,14 +248,26 @@ class Explorer:
     def _box(self) -> ipywidgets.VBox:
         wrap = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "0.4rem 1rem"}
         first = ipywidgets.Box([self.metric, self.show, self.method, self.level, self.cluster], layout=wrap)
-        second = ipywidgets.Box([self.modes.box, *(one.box for one in self.strata.values())], layout=wrap)
-        self.places["figure"].layout = {"min_height": "24rem", "min_width": "345px"}  # nothing jumps at a choice
-        self.places["table"].layout = {"min_width": "20rem", "flex": "1 1 24rem", "overflow": "auto"}
-        shown = ipywidgets.Box([self.places["figure"], self.places["table"]], layout=wrap)
+        lists = [self.strata[name].box for name in self.shown]
+        more = [self.more, self.extra] if len(self.shown) < len(self.strata) else []
+        second = ipywidgets.Box([self.modes.box, *lists, *more], layout=wrap)
+        self.places["figure"].layout = {"min_height": "20rem", "min_width": "345px"}  # nothing jumps at a choice
+        self.places["numbers"].layout = {"min_width": "20rem", "flex": "1 1 20rem"}
+        shown = ipywidgets.Box([self.places["figure"], self.places["numbers"]], layout=wrap)
         save = ipywidgets.Box([self.path, self.button, self.saved], layout=wrap)
-        whole = ipywidgets.VBox([first, second, shown, self.places["sentence"], save, self.places["notes"]])
+        places = [self.places["sentence"], shown, self.places["notes-below"], save]
+        whole = ipywidgets.VBox([first, second, *places, ipywidgets.HTML(KEYS)])
         whole.add_class("ferrite-explore")
         return whole
+
+    def _more(self, change: Any) -> None:
+        """Show the list of one more column; the one shown before has all its values again."""
+        before, now = self.strata.get(change["old"]), self.strata.get(change["new"])
+        self.extra.children = [now.box] if now else []
+        self.extra.layout.display = "flex" if now else "none"
+        if before and before.narrowed:
+            before.reset()
+            self.redraw()
 
     @property
     def choice(self) -> Choice:
@@ -216,13 +282,23 @@ class Explorer:
         self.method.disabled = bool(self.cluster.value) or self.show.value.startswith("gradient:")
         try:
             self.chart = draw(self.cube, self.choice)
-            found = page(self.cube, self.choice, self.chart)
+            found = page(self.cube, self.choice, self.chart, self.cost())
         except (ValueError, OutcomesError) as problem:
             self.chart = None
             why = f'<p role="status" class="{NO_MATH}"><strong>{html_text(problem, 400)}</strong></p>'
-            found = {"figure": "", "table": "", "sentence": why}
+            found = {"figure": "", "numbers": "", "sentence": why, "notes-below": ""}
         for name, text in found.items():
             self.places[name].value = text
+
+    def cost(self) -> pd.DataFrame | None:
+        """The cost beside the chosen metric; it stays the same while only the metric changes."""
+        choice = self.choice
+        if METRICS[choice.metric].side == "cost":
+            return None
+        asked = (choice.modes, choice.strata, choice.show, choice.method, choice.level, choice.cluster)
+        if asked != self.asked:
+            self.asked, self.known = asked, cost_of(self.cube, choice)
+        return self.known
 
     def save(self, _: Any = None) -> None:
         """Write the figure, its table and its alt text where the file name says."""

@@ -249,10 +249,10 @@ def _kept(part: pd.DataFrame, keep: Mapping[str, Sequence[str]]) -> pd.DataFrame
 
 
 def cost_of(cube: OpenCube, choice: Choice) -> pd.DataFrame | None:
-    """The cost of the same modes, to stand beside a security metric; None where the metric is a cost itself."""
+    """The cost beside a security metric, in the same strata (for a gradient by mode); None where none is measured."""
     if METRICS[choice.metric].side == "cost":
         return None
-    plain = replace(choice, show="mode", method="wilson")
+    plain = replace(choice, show="mode") if choice.show.startswith("gradient:") else choice
     for symbol in COSTS:
         if symbol in {one.symbol for one in cube.metrics}:
             table = answer(cube, replace(plain, metric=symbol))

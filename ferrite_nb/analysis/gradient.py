@@ -157,8 +157,8 @@ def gradient_table(
     table[["k", "n", "missing"]] = table[["k", "n", "missing"]].fillna(0).astype("int64")
     table["clusters"] = table["clusters"].astype("Int64")
     table["note"] = _orders_differ(table, scale)
-    names = [found.method for found in trends.values() if found.method]
-    table.attrs = {"ordered": scale.column, "order": list(scale.order), "trend": names[0] if names else ""}
+    names = dict.fromkeys(found.method for found in trends.values() if not math.isnan(found.p))
+    table.attrs = {"ordered": scale.column, "order": list(scale.order), "trend": " or ".join(names)}
     table.attrs |= facts(counted)
     return table
 

@@ -11,7 +11,7 @@ from ..metrics import METRICS
 from .escape import missing, plain
 from .text import Estimate, p_text, reason
 
-__all__ = ["sentence"]
+__all__ = ["apart", "sentence"]
 
 _TOTALS = ("micro: ", "macro: ")
 _READ = ("plain", "zero", "all", "corrected")
@@ -44,7 +44,8 @@ def sentence(table: pd.DataFrame) -> str:
         return f"{symbol}{better}{where} goes {ends}{_clustered(table)}{_trend(table)}."
     low, high = min(read, key=lambda pair: pair[0].rate), max(read, key=lambda pair: pair[0].rate)
     if low[0].rate == high[0].rate:
-        return f"{symbol}{better}{where} is the same in all {len(read)}: {_both(low)}{_clustered(table)}."
+        same = f"is the same in all {len(read)} rates that can be read, such as {_both(low)}"
+        return f"{symbol}{better}{where} {same}{_clustered(table)}."
     left = len(rows) - len(read)
     rest = f" {left} of {len(rows)} cannot be read." if left else ""
     return f"{symbol}{better}{where} is lowest in {_both(low)}, highest in {_both(high)}{_clustered(table)}.{rest}"
@@ -77,3 +78,20 @@ def _clustered(table: pd.DataFrame) -> str:
 def _trend(table: pd.DataFrame) -> str:
     p = table["trend_p"].iloc[0]
     return "; no trend can be tested" if missing(p) else f"; p of the trend {p_text(p)}"
+
+
+def apart(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The table with nothing but reasons left in its notes, and the rest of the notes as lines, each said once."""
+    lines: dict[str, list[str]] = {}
+    kept = []
+    names = [name for name in table.columns[: table.columns.get_loc("k")] if table[name].nunique() > 1]
+    for _, row in table.iterrows():
+        parts = [part.strip() for part in str(row["note"]).split(";") if part.strip()]
+        reasons = [part for part in parts if reason(part)]
+        kept.append("; ".join(reasons))
+        for part in parts:
+            if part not in reasons:
+                lines.setdefault(part, []).append(_name(row, [name for name in names if not missing(row[name])]))
+    told = [f"{'; '.join(filter(None, who[:3]))}{' and others' if len(who) > 3 else ''}: {text}".removeprefix(": ")
+            for text, who in lines.items()]  # fmt: skip
+    return table.assign(note=kept), told
