@@ -198,13 +198,17 @@ def json_file(path: Path, tally: Tally) -> Any:
 
 
 def names_in(folder: Path, tally: Tally) -> list[str]:
-    """The names of all files under a folder, with the folder, in sorted order.
+    """The names of all files under a folder, with the folder, in sorted order. See `walk`."""
+    return sorted(walk(folder, tally))
+
+
+def walk(folder: Path, tally: Tally) -> Iterator[str]:
+    """The names of all files under a folder, with the folder.
 
     Links that lead out of it, links to folders, and hidden files are left out. Names are texts: 20,000 paths as
     objects would cost as much as reading the files.
     """
     root = folder.resolve()
-    found: list[str] = []
     waiting = [str(folder)]
     while waiting:
         try:
@@ -216,14 +220,13 @@ def names_in(folder: Path, tally: Tally) -> list[str]:
             if entry.is_symlink():
                 target = Path(entry.path).resolve()
                 if target.is_relative_to(root) and target.is_file():
-                    found.append(entry.path)
+                    yield entry.path
                 else:
                     tally.add("links to folders or out of the folder, which were not followed", entry.name)
             elif entry.is_dir():
                 waiting.append(entry.path)
             elif entry.is_file():
-                found.append(entry.path)
-    return sorted(found)
+                yield entry.path
 
 
 def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:

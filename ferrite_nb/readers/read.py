@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
@@ -17,7 +18,7 @@ from ..columns import Declaration, OutcomesError
 from ..normalise import some
 from ..outcomes import Outcomes, const, outcomes
 from ._combine import combined
-from ._files import Tally, names_in, progress
+from ._files import Tally, names_in, progress, walk
 from .recognise import Head, head_of
 
 # One line per reader, in the order in which they are asked. The plain table takes what no other one knows.
@@ -36,6 +37,7 @@ READERS = (
     "scores",
     "table",
 )  # fmt: skip
+PEEK = 2_000
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
 NOT_RESULTS = {
     ".md",
@@ -184,15 +186,25 @@ def _reader_of(head: Head) -> Reader | None:
     return next((reader for reader in readers() if reader.sniff(head)), None)
 
 
-def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
-    """The results in a folder: one result as a whole, or files of one format; other files are counted."""
-    found = names_in(folder, tally)
+def _taker(folder: Path, names: Sequence[str]) -> Reader | None:
+    """The reader that takes a folder as one result."""
     start = len(str(folder)) + 1
-    names = [name[start:].replace(os.sep, "/") for name in found]
+    inside = [name[start:].replace(os.sep, "/") for name in names]
     for reader in readers():
         whole = getattr(reader, "sniff_folder", None)
-        if whole is not None and whole(folder, names):
-            return {reader: [folder]}
+        if whole is not None and whole(folder, inside):
+            return reader
+    return None
+
+
+def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
+    """The results in a folder: one result as a whole, or files of one format; other files are counted."""
+    # The first names show what a large tree is, and its reader lists it once.
+    taker = _taker(folder, list(islice(walk(folder, Tally()), PEEK)))
+    found = [] if taker else names_in(folder, tally)
+    taker = taker or _taker(folder, found)
+    if taker:
+        return {taker: [folder]}
     files = [Path(name) for name in found]
     groups: dict[Reader, list[Path]] = {}
     for path in progress(files, "looking"):
