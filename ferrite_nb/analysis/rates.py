@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import grouped, repeated
+from ..counts import NO_VALUE, grouped, repeated
 from ..metrics import METRICS, Metric
 from ..outcomes import Outcomes
 from ..stats._check import level_of
@@ -29,6 +29,7 @@ from .cells import (
     plain_notes,
 )
 
+UNNAMED = {NO_VALUE, ""}  # benign cases have no injection: a label that none of them has makes no cluster
 NUMBERS = [
     "k",
     "n",
@@ -187,13 +188,16 @@ def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: 
             continue
         mine = groups == group[tuple(row[name] for name in strata)]
         k, n, *marks = (values[mine] for values in (*counts, *names))
-        result, fewest, said = _cluster_interval(k, n, dict(zip(keys, marks, strict=True)), level)
-        note = cluster_note(result, fewest, said)
-        if "(missing)" in set(marks[0]):
-            note += f"; rows without {keys[0]} count as one cluster"
-        row |= {"low": result.low, "high": result.high, "n_eff": result.n_eff, "clusters": fewest}
-        row["method"] = "crossed wilson" if len(keys) == 2 else "clustered wilson"
-        row["note"] = "; ".join(filter(None, [row["note"], note]))
+        named = {key: mark for key, mark in zip(keys, marks, strict=True) if not set(mark[n > 0]) <= UNNAMED}
+        notes = [row["note"], *(f"no row here has the label {key}" for key in keys if key not in named)]
+        if named:
+            result, fewest, said = _cluster_interval(k, n, named, level)
+            notes.append(cluster_note(result, fewest, said))
+            partly = [key for key, mark in named.items() if NO_VALUE in mark[n > 0]]
+            notes += [f"rows without {key} count as one cluster" for key in partly]
+            row |= {"low": result.low, "high": result.high, "n_eff": result.n_eff, "clusters": fewest}
+            row["method"] = "crossed wilson" if len(named) == 2 else "clustered wilson"
+        row["note"] = "; ".join(filter(None, notes))
     for name in ("low", "high", "n_eff", "method", "note"):
         frame[name] = [row[name] for row in rows]
     frame["clusters"] = pd.array([row["clusters"] for row in rows], dtype="Int64")

@@ -315,3 +315,20 @@ def test_counts_with_weights_have_no_lost_precision():
     found = row(fnb.rates(fnb.outcomes(frame), "ASR"))
     assert (found["k"], found["n"]) == (10**12, 10**13) and found["rate"] == 0.1
     assert np.isfinite(found["low"])
+
+
+def test_a_label_that_no_row_of_a_cell_has_makes_no_cluster():
+    """Benign cases have no injection: their rate is clustered by what they have, and says so."""
+    rows = [{"case_id": f"{kind}{u}-{i}", "mode": "On", "kind": kind, "user": f"u{u}",
+             "injection": f"i{i}" if kind == "attack" else None, "attack_success": (u + i) % 3 == 0,
+             "gated": u % 4 == 0}
+            for kind in ("attack", "benign") for u in range(8) for i in range(6)]  # fmt: skip
+    runs = fnb.outcomes(pd.DataFrame(rows))
+    table = fnb.rates(runs, ["ASR", "FGR"], cluster=["user", "injection"]).set_index("metric")
+    alone = fnb.rates(runs, "FGR", cluster="user").iloc[0]
+    assert table.loc["ASR", "method"] == "crossed wilson"
+    assert table.loc["FGR", "method"] == "clustered wilson"
+    assert table.loc["FGR", ["low", "high"]].tolist() == alone[["low", "high"]].tolist()
+    assert "no row here has the label injection" in table.loc["FGR", "note"]
+    none = fnb.rates(runs, "FGR", cluster="injection").iloc[0]
+    assert none["method"] == "wilson" and none["low"] == fnb.stats.interval(none["k"], none["n"]).low
