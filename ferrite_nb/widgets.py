@@ -106,7 +106,8 @@ def call_of(cube: OpenCube, choice: Choice) -> str:
     words = ", ".join(f"{name}={values!r}" for name, values in narrowed.items()) if plain_names else f"**{narrowed!r}"
     runs = f"runs.where({words})" if narrowed else "runs"
     options = "" if choice.level == 0.95 else f", level={choice.level}"
-    options += f", cluster={choice.cluster!r}" if choice.cluster not in ("", "case_id") else ""
+    named = choice.cluster[0] if len(choice.cluster) == 1 else list(choice.cluster)
+    options += f", cluster={named!r}" if choice.cluster not in ((), ("case_id",)) else ""
     gradient, _, column = choice.show.rpartition(":")
     if gradient:
         return f"fnb.gradient({runs}, {choice.metric!r}, {column!r}{options})"
@@ -204,13 +205,14 @@ class Explorer:
         ordered = [name for name in cube.strata if 1 < len(cube.values(name)) <= FEW_VALUES]
         shows = [("by mode", "mode"), *((f"by {label(name)}", name) for name in ordered)]
         shows += [(f"gradient over {label(name)}", f"gradient:{name}") for name in ordered]
-        clusters = [("(none)", "")] if cube.clusters[:1] != ("case_id",) else []
-        clusters += [("case (repeats)" if name == "case_id" else label(name), name) for name in cube.clusters]
+        clusters: list[Any] = [("(none)", ())] if cube.clusters[:1] != (("case_id",),) else []
+        clusters += [(" × ".join("case (repeats)" if key == "case_id" else label(key) for key in keys), keys)
+                     for keys in cube.clusters]  # fmt: skip
         self.metric = self._dropdown("Metric", [(one.symbol, one.symbol) for one in cube.metrics])
         self.show = self._dropdown("Show", shows)
         self.method = self._dropdown("Interval", [(name, name) for name in METHODS])
         self.level = self._dropdown("Level", LEVELS, value=0.95)
-        self.cluster = self._dropdown("Cluster", clusters, value=next(iter(cube.clusters), ""))
+        self.cluster = self._dropdown("Cluster", clusters, value=next(iter(cube.clusters), ()))
         self.modes = Chooser("mode", {mode: cube.values("mode").get(mode, 0) for mode in cube.modes}, self.redraw)
         self.strata = {name: Chooser(name, cube.values(name), self.redraw) for name in cube.strata}
         self.shown, rest = on_the_page(cube)

@@ -66,8 +66,8 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
 @pytest.mark.parametrize(
     ("control", "value", "words"),
     [("metric", "CR", "CR (higher is better)"), ("show", "tier", "Tier2, On: 0/260"),
-     ("show", "gradient:scope", "SanitizerOnly: 0/5"), ("level", 0.99, "[3.7, 16.6]"), ("cluster", "", "[6.3, 10.1]"),
-     ("cluster", "task", "(clustered by task)")],
+     ("show", "gradient:scope", "SanitizerOnly: 0/5"), ("level", 0.99, "[3.7, 16.6]"), ("cluster", (), "[6.3, 10.1]"),
+     ("cluster", ("task",), "(clustered by task)")],
 )  # fmt: skip
 def test_each_control_changes_what_is_said(explorer: Explorer, control: str, value: object, words: str) -> None:
     before = {name: place.value for name, place in explorer.places.items()}
@@ -79,7 +79,7 @@ def test_each_control_changes_what_is_said(explorer: Explorer, control: str, val
 
 def test_the_interval_can_be_chosen_without_clusters_only(explorer: Explorer) -> None:
     assert explorer.method.disabled
-    explorer.cluster.value = ""
+    explorer.cluster.value = ()
     assert not explorer.method.disabled
     explorer.method.value = "clopper-pearson"
     assert "[6.2, 10.1]" in text(explorer) and "method='clopper-pearson'" in text(explorer)
@@ -98,7 +98,7 @@ def test_a_long_list_is_searched_and_what_is_shown_counts(explorer: Explorer) ->
     template.search.value = "NEWS/nav"
     assert template.chosen == ("news/nav_exfil",)
     assert "one cluster says nothing about the spread between clusters" in text(explorer)
-    explorer.cluster.value = ""
+    explorer.cluster.value = ()
     assert "/128" in text(explorer)
     template.search.value = "no such name"
     assert "choose at least one template" in text(explorer)

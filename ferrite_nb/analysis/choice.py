@@ -37,8 +37,8 @@ class Axis:
 class OpenCube:
     """All strata of a data set, counted once.
 
-    `strata` are the columns to choose from, `clusters` those that may be clusters, `metrics` what can be shown,
-    `notes` what had to be left out and why.
+    `strata` are the columns to choose from, `clusters` the columns and crossed pairs that may be clusters, `metrics`
+    what can be shown, `notes` what had to be left out and why.
     """
 
     runs: Outcomes
@@ -47,7 +47,7 @@ class OpenCube:
     weight: NDArray[np.int64]
     parts: Mapping[str, pd.DataFrame]
     strata: tuple[str, ...]
-    clusters: tuple[str, ...]
+    clusters: tuple[tuple[str, ...], ...]
     metrics: tuple[Metric, ...]
     modes: tuple[str, ...]
     notes: tuple[str, ...]
@@ -66,7 +66,7 @@ class OpenCube:
 
 @dataclass(frozen=True)
 class Choice:
-    """What to show. `show` is "mode", a stratum, or "gradient:" and a stratum; empty strata mean all values."""
+    """What to show. `show` is "mode", a stratum, or "gradient:" and a stratum; `cluster` none, one or two columns."""
 
     metric: str
     modes: tuple[str, ...]
@@ -74,7 +74,7 @@ class Choice:
     show: str = "mode"
     method: str = "wilson"
     level: float = 0.95
-    cluster: str = ""
+    cluster: tuple[str, ...] = ()
 
 
 def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
@@ -104,12 +104,24 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     have = [name for name in FLAGS if name in cells]
     coded = {name: cells[name].astype("Int8").fillna(2).to_numpy(dtype=np.int64) for name in have}
     clusters.sort(key=lambda name: -len(axes[name].values))
-    found = ["case_id", *clusters] if "case_id" in columns else clusters
+    found = [("case_id",)] if "case_id" in columns else []
+    found += [(name,) for name in clusters] + crossed(axes, clusters)
     weight = cells["rows"].to_numpy(dtype=np.int64)
     return OpenCube(
         runs, axes, coded, weight, parts, tuple(strata), tuple(found), shown, tuple(modes_of(runs)),
         (*notes, *more), repeats,
     )  # fmt: skip
+
+
+def crossed(axes: Mapping[str, Axis], clusters: Sequence[str]) -> list[tuple[str, ...]]:
+    """The finest cluster with each label that is not a coarser form of it."""
+    found = []
+    for other in clusters[1:]:
+        first, second = axes[clusters[0]], axes[other]
+        pairs = len(np.unique(first.codes * len(second.values) + second.codes))
+        if pairs > len(first.values):
+            found.append((clusters[0], other))
+    return found
 
 
 def fitting(
@@ -222,7 +234,7 @@ def _told(table: pd.DataFrame, counted: Counted) -> pd.DataFrame:
 
 
 def _implied(cube: OpenCube, choice: Choice) -> bool:
-    return cube.repeats and choice.cluster == "case_id"
+    return cube.repeats and choice.cluster == ("case_id",)
 
 
 def chosen_counts(cube: OpenCube, choice: Choice, one: Metric, by: Sequence[str]) -> Counted:
@@ -231,7 +243,7 @@ def chosen_counts(cube: OpenCube, choice: Choice, one: Metric, by: Sequence[str]
     mixed = []
     if choice.show.startswith("gradient:"):
         mixed = [name for name in MIXED if name in cube.strata and len(cube.axes[name].values) <= FEW_VALUES]
-    cluster = [choice.cluster] if choice.cluster else []
+    cluster = list(choice.cluster)
     version = ["suite_version"] if "suite_version" in cube.axes else []
     names = list(dict.fromkeys(["mode", "kind", *by, *cluster, *mixed, *version]))
     flags = [name for name in cube.flags if name in {*one.columns, "measurable", "attempted"}]

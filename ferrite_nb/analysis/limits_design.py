@@ -184,7 +184,7 @@ def unpaired(e: Evidence) -> Iterable[Limit]:
         + (f"; {where}" if where else ""),
         "modes are compared on the cases they share; their plain rates are over different cases"
         + ("" if shared else f", and {worst[0]} and {worst[1]} cannot be compared at all"),
-        "severe" if shared < (1 - MOST_UNPAIRED) * either else "note",
+        "severe" if shared < (1 - MOST_UNPAIRED) * either and either >= FEW else "note",
     )
 
 

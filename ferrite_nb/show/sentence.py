@@ -67,7 +67,7 @@ def _both(pair: tuple[Estimate, str]) -> str:
 def _why(rows: pd.DataFrame) -> str:
     said = list(dict.fromkeys(reason(note) or "no reason given" for note in rows["note"]))
     few = [str(Estimate.from_row(row)) for _, row in rows.iterrows() if 0 < row["n"] < 5]
-    return plain("; ".join([*few, *said][:3]), 300)
+    return plain("; ".join((few or said)[:3]), 300)
 
 
 def _clustered(table: pd.DataFrame) -> str:

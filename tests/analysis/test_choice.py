@@ -28,7 +28,7 @@ def test_all_strata_are_there_with_their_rows(cube: OpenCube) -> None:
     assert cube.modes == ("Off", "SanitizerOnly", "LoopOnly", "On")
     assert {"tier", "scope", "category", "carrier", "template"} <= set(cube.strata)
     assert cube.values("scope") == {"exact": 3300, "domain_suffix": 46, "task_open": 46}
-    assert cube.clusters[0] == "template"
+    assert cube.clusters[0] == ("template",)
     assert cube.notes == ()
     assert "final_outcome" not in cube.strata  # it is not the same in all modes of a case
 
@@ -41,8 +41,8 @@ def test_without_a_choice_it_is_the_verb(runs: fnb.Outcomes, cube: OpenCube, met
         pd.testing.assert_frame_equal(found, expected)
 
 
-@pytest.mark.parametrize("cluster", ["", "template"])
-def test_a_gradient_is_the_verb(runs: fnb.Outcomes, cube: OpenCube, cluster: str) -> None:
+@pytest.mark.parametrize("cluster", [(), ("template",)])
+def test_a_gradient_is_the_verb(runs: fnb.Outcomes, cube: OpenCube, cluster: tuple[str, ...]) -> None:
     found = answer(cube, Choice("CR", cube.modes, show="gradient:scope", cluster=cluster))
     pd.testing.assert_frame_equal(found, fnb.gradient(runs, cluster=cluster or None))
     assert found.attrs == fnb.gradient(runs, cluster=cluster or None).attrs
@@ -55,7 +55,7 @@ def test_any_choice_is_the_verb_on_the_chosen_rows(runs: fnb.Outcomes, cube: Ope
             for name in ("tier", "scope", "carrier")}  # fmt: skip
     modes = tuple(data.draw(st.lists(st.sampled_from(cube.modes), min_size=1, unique=True), label="modes"))
     metric = data.draw(st.sampled_from(["ASR", "FGR", "R"]), label="metric")
-    cluster = data.draw(st.sampled_from(["", "template"]), label="cluster")
+    cluster = data.draw(st.sampled_from([(), ("template",)]), label="cluster")
     found = answer(cube, Choice(metric, modes, {name: tuple(values) for name, values in some.items()}, cluster=cluster))
     try:
         chosen = runs.where(mode=list(modes), **some)
@@ -121,8 +121,20 @@ def test_repeats_are_clustered_by_their_case() -> None:
                           "attack_success": rng.random(40)[case] < 0.4})  # fmt: skip
     runs = fnb.outcomes(frame)
     found = open_cube(runs)
-    assert found.clusters == ("case_id",)
-    pd.testing.assert_frame_equal(answer(found, Choice("ASR", ("On",), cluster="case_id")), fnb.rates(runs, "ASR"))
+    assert found.clusters == (("case_id",),)
+    pd.testing.assert_frame_equal(answer(found, Choice("ASR", ("On",), cluster=("case_id",))), fnb.rates(runs, "ASR"))
+
+
+def test_crossed_clusters_are_offered_and_nested_ones_are_not(cube: OpenCube) -> None:
+    assert ("template", "task") not in cube.clusters  # every template has one task
+    user, injection = np.divmod(np.arange(30 * 14), 14)
+    frame = pd.DataFrame({"user": [f"u{i}" for i in user], "injection": [f"i{i}" for i in injection], "mode": "On"})
+    hit = (user % 3 == 0) ^ (injection % 5 == 0)
+    runs = fnb.outcomes(frame.assign(case_id=frame["user"] + frame["injection"], attack_success=hit))
+    found = open_cube(runs)
+    assert found.clusters == (("user",), ("injection",), ("user", "injection"))
+    both = answer(found, Choice("ASR", ("On",), cluster=("user", "injection")))
+    pd.testing.assert_frame_equal(both, fnb.rates(runs, "ASR", cluster=["user", "injection"]))
 
 
 def test_mixed_versions_raise_and_can_be_chosen() -> None:
@@ -160,6 +172,6 @@ def test_engines_give_the_same_cube(runs: fnb.Outcomes, cube: OpenCube, engine: 
         plain = runs.frame.astype(object).where(runs.frame.notna(), None)
         other = open_cube(fnb.outcomes(polars.DataFrame({name: plain[name].tolist() for name in plain})))
     assert other.strata == cube.strata and other.cells == cube.cells
-    choice = Choice("ASR", cube.modes, {"tier": ("Tier1",)}, cluster="template")
+    choice = Choice("ASR", cube.modes, {"tier": ("Tier1",)}, cluster=("template",))
     one, two = (answer(each, choice) for each in (other, cube))
     assert one[["k", "n", "low", "high"]].equals(two[["k", "n", "low", "high"]])
