@@ -71,7 +71,7 @@ def _on_engine(parts: Sequence[Outcomes]) -> Any:
     """The parts as one lazy table; those in memory are lent to this package's DuckDB connection."""
     import duckdb
 
-    tables = [
+    tables: list[Any] = [
         part.table if _stays(part) else nw.from_native(connection().from_df(pandas_of(part.table))) for part in parts
     ]
     try:

@@ -19,7 +19,7 @@ from ..columns import AMOUNTS, NUMBERS, Const, OutcomesError, const
 from ..normalise import some
 from ..outcomes import Outcomes, outcomes
 from ._combine import connection
-from ._files import Tally, json_lines, json_value, text_of, whole_file
+from ._files import Tally, json_lines, json_value, progress, text_of, whole_file
 from .recognise import Head, head_of, separator_of
 
 NAME = "a plain table (CSV, TSV, JSON lines, Parquet, Arrow) with declared columns"
@@ -47,7 +47,7 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
     heads = [head_of(path) for path in paths]
     frame: Any = _lazy(heads)
     if frame is None:
-        frame = pd.concat([text_frame(head, tally, options) for head in heads], ignore_index=True)
+        frame = pd.concat([text_frame(head, tally, options) for head in progress(heads, "reading")], ignore_index=True)
     if named and "mode" not in options and "mode" not in frame.columns:
         options["mode"] = const(named)
     return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options)

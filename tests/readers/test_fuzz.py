@@ -168,7 +168,7 @@ def test_the_sample_itself_is_read_or_explained(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_file_is_read_or_refused(name, seed):
     folder = Path(tempfile.mkdtemp())
@@ -178,7 +178,7 @@ def test_a_mutated_file_is_read_or_refused(name, seed):
         shutil.rmtree(folder)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_a_folder_with_mutated_files_is_read_or_refused(seed):
     folder = Path(tempfile.mkdtemp())

@@ -13,6 +13,7 @@ import pytest
 
 import ferrite_nb as fnb
 from ferrite_nb.normalise import pandas_of
+from ferrite_nb.readers._files import BAR_FROM
 from ferrite_nb.readers.read import READERS, readers
 from ferrite_nb.readers.recognise import Head, head_of, separator_of, top_keys
 from tests.engines import ENGINES, on_engine
@@ -229,9 +230,18 @@ def test_a_folder_of_several_formats_is_refused(tmp_path):
 
 def test_ten_thousand_files_are_read(tmp_path):
     for number in range(10_000):
+        line = RUN | {"case_id": f"c{number}", "run_key": f"c{number}|off", "ground_truth": "deviation"}
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(line) + "\n")
+    runs = fnb.read(tmp_path)
+    assert len(runs.frame) == 10_000 and runs.frame["case_id"].nunique() == 10_000
+
+
+def test_many_files_show_a_text_bar(tmp_path, capsys):
+    for number in range(BAR_FROM):
         (tmp_path / f"{number}.csv").write_text(f"case_id,mode,attack_success\nc{number},On,{number % 2}\n")
     runs = fnb.read(tmp_path)
-    assert len(runs.frame) == 10_000 and runs.frame["attack_success"].sum() == 5_000
+    assert runs.frame["attack_success"].sum() == BAR_FROM / 2
+    assert "looking" in capsys.readouterr().err
 
 
 # The head of a file.
