@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Locator, expect
 
 from .jupyter import Notebook, Server
@@ -47,7 +48,7 @@ REDRAW = """([css, values]) => new Promise(async done => {
   const times = [];
   for (const value of values) {
     const old = image().src, start = performance.now();
-    [...select.options].forEach(option => { option.selected = option.label === value; });
+    [...select.options].forEach(option => { option.selected = option.label.replaceAll('\\u00a0', ' ') === value; });
     select.dispatchEvent(new Event('change', { bubbles: true }));
     while (!(image() && image().complete && image().naturalWidth && image().src !== old)) {
       await new Promise(requestAnimationFrame);
@@ -131,6 +132,11 @@ def test_every_control_has_a_name(explorer: Notebook) -> None:
         assert explorer.panel.get_by_role("listbox", name=name, exact=True).count() == 1
     assert explorer.panel.get_by_role("combobox", name="More", exact=True).count() == 1
     assert explorer.panel.get_by_role("button", name="Save figure and table").count() == 1
+
+
+def test_axe_finds_no_barrier(explorer: Notebook) -> None:
+    found = Axe().run(explorer.page, context=".ferrite-explore").response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
 
 
 def test_lists_show_counts_and_long_ones_can_be_searched(explorer: Notebook) -> None:
