@@ -84,8 +84,8 @@ def launch(
     if kept:
         print(f"kept as you left them in {where}: {', '.join(kept)}")
         print("(rename one to get the shipped one beside it)")
+    print(f"starting JupyterLab with {where / START}; stop it with Ctrl-C", flush=True)
     from jupyterlab.labapp import LabApp
 
-    print(f"starting JupyterLab with {where / START}; stop it with Ctrl-C", flush=True)
     arguments = server_arguments(where.parent, where / START, port=port, browser=browser and has_display())
     LabApp.launch_instance(arguments)

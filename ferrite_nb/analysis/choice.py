@@ -104,7 +104,7 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     have = [name for name in FLAGS if name in cells]
     coded = {name: cells[name].astype("Int8").fillna(2).to_numpy(dtype=np.int64) for name in have}
     clusters.sort(key=lambda name: -len(axes[name].values))
-    found = [("case_id",)] if "case_id" in columns else []
+    found: list[tuple[str, ...]] = [("case_id",)] if "case_id" in columns else []
     found += [(name,) for name in clusters] + crossed(axes, clusters)
     weight = cells["rows"].to_numpy(dtype=np.int64)
     return OpenCube(
@@ -115,7 +115,7 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
 
 def crossed(axes: Mapping[str, Axis], clusters: Sequence[str]) -> list[tuple[str, ...]]:
     """The finest cluster with each label that is not a coarser form of it."""
-    found = []
+    found: list[tuple[str, ...]] = []
     for other in clusters[1:]:
         first, second = axes[clusters[0]], axes[other]
         pairs = len(np.unique(first.codes * len(second.values) + second.codes))

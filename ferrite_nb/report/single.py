@@ -61,7 +61,7 @@ def write(
     ValueError: an unknown column. OutcomesError: a cell that would mix suite versions.
     """
     strata = check_columns(runs, [name for name in listed(by) if name != "mode"], "by")
-    options = {"cluster": cluster, "level": level}
+    options: dict[str, Any] = {"cluster": cluster, "level": level}
     steps = tqdm(total=6 + len(strata), desc="report", leave=False, unit="part")
     table = rates(runs, **options)
     steps.update()
