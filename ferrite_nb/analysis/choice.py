@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ..columns import FLAGS
 from ..counts import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
 from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata
+from ..normalise import pandas_of
 from ..outcomes import Outcomes
 from ..stats._check import level_of
 from .cells import Counted, chosen_metrics, cluster_of, facts
@@ -89,7 +91,8 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     repeats = repeated(runs)
     several = "suite_version" in runs.columns and not runs.pooled
     names += ["suite_version"] if several else []
-    flags = sorted({column for one in chosen_metrics(runs, None) for column in one.columns} | {"attempted"})
+    used = {column for one in chosen_metrics(runs, None) for column in one.columns} | {"attempted", "measurable"}
+    flags = sorted(used & set(FLAGS))
     columns = ["mode", *names, *(["case_id"] if repeats else [])]
     cells, columns, notes = fitting(runs, columns, flags, most)
     clusters = [label.name for label in labels if label.cluster and label.name in columns]
@@ -129,17 +132,35 @@ def fitting(
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
     """The cube over as many of the columns as fit, those columns, and a note for each one dropped."""
     notes: list[str] = []
+    have = dict.fromkeys(name for name in (*flags, "kind", "suite_version") if name in runs.columns)
+    while runs.lazy and len(columns) > 1:  # an engine says how many cells there are before they are fetched
+        size = size_of(runs, [*columns, *(name for name in have if name not in columns)])
+        if size <= most:
+            break
+        widest = max(columns[1:], key=lambda name: size_of(runs, [name]))
+        notes.append(_dropped(widest, size_of(runs, [widest]), size, most))
+        columns = [name for name in columns if name != widest]
     cells = cube(runs, columns, flags)
     while len(cells) > most and len(columns) > 1:
         widest = max(columns[1:], key=lambda name: cells[name].nunique())
-        notes.append(
-            f"{widest} ({cells[widest].nunique():,} values) cannot be chosen here: with it the table of all strata "
-            f"would have {len(cells):,} cells, more than {most:,}"
-        )
+        notes.append(_dropped(widest, cells[widest].nunique(), len(cells), most))
         columns = [name for name in columns if name != widest]
         keys = [name for name in cells if name not in (widest, "rows")]
         cells = cells.groupby(keys, sort=False, dropna=False)["rows"].sum().reset_index()
     return cells, columns, notes
+
+
+def _dropped(name: str, values: int, size: int, most: int) -> str:
+    return (
+        f"{name} ({values:,} values) cannot be chosen here: with it the table of all strata would have {size:,} cells, "
+        f"more than {most:,}"
+    )
+
+
+def size_of(runs: Outcomes, names: Sequence[str]) -> int:
+    """How many combinations of values some columns have."""
+    groups = runs.table.group_by(*names).agg(nw.len().alias("_rows"))
+    return int(pandas_of(groups.select(nw.len().alias("_groups")))["_groups"].iloc[0])
 
 
 def axis(cells: pd.DataFrame, name: str, runs: Outcomes) -> Axis:

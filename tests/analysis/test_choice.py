@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
+from ferrite_nb import counts
 from ferrite_nb.analysis.choice import Choice, OpenCube, answer, cost_of, open_cube
 
 
@@ -103,6 +104,22 @@ def test_a_hundred_thousand_names_do_not_make_a_large_cube() -> None:
     assert found.cells < 200_000
     assert "tier" in found.strata and "prompt" not in found.strata
     assert "60,000 values" in found.notes[0]
+
+
+def test_an_engine_is_asked_how_large_the_cube_is_before_it_is_fetched(
+    runs: fnb.Outcomes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+
+    from ferrite_nb.analysis import choice as module
+
+    fetched = []
+    monkeypatch.setattr(module, "cube", lambda *given: fetched.append(counted := counts.cube(*given)) or counted)
+    lazy = fnb.outcomes(duckdb.connect().from_df(runs.frame))
+    small = open_cube(lazy, most=1000)
+    assert [len(cells) <= 1000 for cells in fetched] == [True]
+    assert small.strata == open_cube(runs, most=1000).strata
+    assert small.notes[:1] == open_cube(runs, most=1000).notes[:1]
 
 
 def test_cost_stands_beside_security_in_the_same_strata(cube: OpenCube) -> None:
