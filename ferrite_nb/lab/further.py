@@ -314,12 +314,21 @@ FURTHER: dict[str, Exercise] = {
                 "the interval of the rate of cases, undefended GPT-4o over all suites, low and high",
                 value=lambda: ref.ends(*ref.micro()),
                 mistakes=(
-                    (near(lambda: ref.wald(*ref.micro())), "that is the Wald interval"),
                     (near(ref.macro), "that is the mean of the suites (macro), not the rate of cases (micro)"),
                     (near(lambda: ref.micro()[0] / ref.micro()[1]), "that is a rate without its interval"),
                 ),
                 hint="add the cases of the four suites, then one interval",
-                tolerance=0.00051,
+            ),
+            Choice(
+                "label",
+                'what ± was: "seed SD", "SE", "CI" or "Wald"',
+                optional=True,
+                sealed=seals("51e8ab495cea1d1c 4a0200b724d2e427 419bea01a63ae905 b5eb96aec0e33393"),
+                mistakes=(
+                    ("wald", "a Wald half-width grows as n falls; many of these are 0.00 at small n"),
+                    ("ci", "a confidence interval of these counts has a width"),
+                    ("se", "a standard error of a rate between 0 and 100 % is not 0"),
+                ),
             ),
             Sealed(
                 "zero",
