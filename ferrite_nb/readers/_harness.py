@@ -38,6 +38,10 @@ def text(value: Any) -> str | None:
     """A JSON value as text that every engine can hold: lone surrogates are replaced; null and NaN are missing."""
     if type(value) is str and value.isascii():
         return value
+    if value is None:
+        return None
+    if type(value) is int:
+        return str(value)
     if isinstance(value, float) and math.isnan(value):
         return None
     try:

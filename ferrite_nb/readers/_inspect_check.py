@@ -65,7 +65,7 @@ def mean_of(log: Log, scorer: str, name: str) -> float | None:
 
 def as_number(value: Any) -> float | None:
     """A score as Inspect turns it into a number: C is 1, P is one half, I and N are 0."""
-    if isinstance(value, bool):
+    if value is True or value is False:
         return float(value)
     if isinstance(value, str):
         if value.strip().lower() in ("yes", "true"):

@@ -148,22 +148,26 @@ def sample_of(entry: Mapping[str, Any], log: Log, place: str, *, whole: bool = F
         # The first log version had one score, without a name.
         names = [text(named(one, None).get("name")) for one in listed(log.results.get("scores"))]
         scores = {next(iter(names), None) or "score": entry["score"]}
-    usage = [number(named(one, None).get("total_tokens")) for one in named(entry, "model_usage").values()]
-    tokens = sum(one for one in usage if one is not None)
+    tokens = 0.0
+    for used in named(entry, "model_usage").values():
+        tokens += number(named(used, None).get("total_tokens")) or 0
     error = entry.get("error")
     if isinstance(error, dict):
         error = error.get("message")
     if error is None and entry.get("invalidation"):
         error = "invalidated"
     limit = entry.get("limit")
-    answers = [named(score, None).get("answer") for score in scores.values()]
-    output = named(entry, "output")
-    said = bool(output.get("completion") or listed(output.get("choices"))) if whole else any(answers)
+    parts = [(text(name) or "", named(score, None)) for name, score in scores.items()]
+    if whole:
+        output = named(entry, "output")
+        said = bool(output.get("completion") or listed(output.get("choices")))
+    else:
+        said = any(score.get("answer") for _, score in parts)
     return Sample(
         case=text(entry.get("id")) or "",
         epoch=text(entry.get("epoch")) or "1",
         place=place,
-        scores={text(name) or "": named(score, None).get("value") for name, score in scores.items()},
+        scores={name: score.get("value") for name, score in parts},
         metadata=named(entry, "metadata"),
         error=(text(error) or "error")[:500] if error is not None else None,
         limit=text(limit.get("type") if isinstance(limit, dict) else limit),

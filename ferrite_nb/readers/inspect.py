@@ -30,6 +30,7 @@ from ._inspect_log import Log, is_log_archive, read_log
 from .recognise import Head
 
 NAME = "Inspect log"
+LETTERS = ("C", "I", "P")
 
 # Arguments of a task whose value is taken as the mode when the caller names none.
 DEFENCES = ("defence", "defense", "mode", "mitigation", "guard", "guardrail")
@@ -128,13 +129,12 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
         refuse_empty(log)
     if not scores:
         raise OutcomesError(f"{name}: its {len(log.samples):,} samples have no score, so it holds no outcome")
-    listing = "; ".join(f"{column} ({seen(values)})" for column, values in list(scores.items())[:20])
-    letters = {column for column, values in scores.items() if {"C", "I", "P"} & {str(value) for value in values}}
+    letters = {column for column, values in scores.items() if any(one in LETTERS for one in values if type(one) is str)}
     flags = {key: what for key, what in declared.items() if key in FLAGS or key == "attack_resisted"}
     if not flags:
         first = next((one for one in scores if "success" in one), next(iter(scores)))
         raise OutcomesError(
-            f"{name}: a log does not tell what its scores mean. The scores are {listing}. Say it: "
+            f"{name}: a log does not tell what its scores mean. The scores are {listing(scores)}. Say it: "
             + typed(name, first, letters)
         )
     for key, what in flags.items():
@@ -145,7 +145,12 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
                 f"can mean a success or a resisted attack. Say it: {typed(name, what, letters, key)}"
             )
         if isinstance(column, str) and column not in scores and any(one.startswith(f"{column}.") for one in scores):
-            raise OutcomesError(f"{name}: the score {column!r} is a table; name one of its keys: {listing}")
+            raise OutcomesError(f"{name}: the score {column!r} is a table; name one of its keys: {listing(scores)}")
+
+
+def listing(scores: Mapping[str, list[Any]]) -> str:
+    """The scores and the values that they take."""
+    return "; ".join(f"{column} ({seen(values)})" for column, values in list(scores.items())[:20])
 
 
 def refuse_empty(log: Log) -> NoReturn:
@@ -199,12 +204,17 @@ def frame_of(
         "suite_version": text(log.run.get("task_version")),
         "source": [one.place for one in samples],
     }
-    if any(one.limit for one in samples):
-        columns["limit"] = [one.limit for one in samples]
+    columns["limit"] = [one.limit for one in samples]
+    for name in ("error", "latency_ms", "tokens", "limit"):
+        # What no sample has is no column.
+        if name not in wanted and all(one is None for one in columns[name]):
+            del columns[name]
     own = {what.column: frozenset(what.meaning) for what in declared.values() if isinstance(what, Words)}
+    flags = {what for key, what in declared.items() if isinstance(what, str) and (key in FLAGS or "resisted" in key)}
     for name, values in scores.items():
         column, known = score_column(name, columns, wanted), own.get(name, frozenset())
-        columns[column] = [outcome_text(value, threshold, known) for value in values]
+        made = [outcome_text(value, threshold, known) for value in values]
+        columns[column] = typed_flag(made) if column in flags else made
     for name in wanted - set(columns):
         if name in arguments or name in ("task", "file"):
             extra = {"task": log.task, "file": log.path.name}
@@ -214,8 +224,16 @@ def frame_of(
     if left:
         notes.append(f"metadata left out (long texts, lists or tables; name one to have it): {', '.join(left[:10])}")
     frame = pd.DataFrame(columns | loose, index=range(len(samples)))
-    texts = [name for name in frame if name not in ("latency_ms", "tokens")]
-    return frame.astype({name: "str" for name in texts} | {"latency_ms": "float64", "tokens": "float64"}), notes
+    kinds = {name: "float64" for name in ("latency_ms", "tokens") if name in frame}
+    kinds |= {name: "str" for name in frame if name not in kinds and frame[name].dtype != "boolean"}
+    return frame.astype(kinds), notes
+
+
+def typed_flag(texts: list[str | None]) -> Any:
+    """The texts of a flag as true and false where they are nothing else: that spares reading them again."""
+    if set(texts) <= {"1", "0", "true", "false", None}:
+        return pd.array([None if one is None else one in ("1", "true") for one in texts], dtype="boolean")
+    return texts
 
 
 def default_mode(log: Log, arguments: Mapping[str, Any]) -> tuple[str, str]:
