@@ -139,6 +139,9 @@ def jupyterlab(root: Path, state: Path) -> Iterator[Server]:
     ]  # fmt: skip
     if os.geteuid() == 0:
         command.append("--allow-root")
+    # A slow machine says in the first figure's cell that matplotlib builds its list of fonts: build it beforehand.
+    fonts = [sys.executable, "-c", "import matplotlib.font_manager"]
+    subprocess.run(fonts, env=environment(state, server.token), check=True, capture_output=True)
     log = state / "jupyterlab.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
