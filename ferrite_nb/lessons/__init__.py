@@ -5,12 +5,14 @@ fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under 
 """
 
 from .controls import choose
-from .intervals import coverage, coverages, one_interval, wald
+from .intervals import METHODS, coverage, coverages, one_interval, wald
 from .pairs import pairing, pairings
-from .results import clustered, denominator, first_look, over_strata
+from .results import COUNTINGS, clustered, denominator, first_look, over_strata
 from .told import Told
 
 __all__ = [
+    "COUNTINGS",
+    "METHODS",
     "Told",
     "choose",
     "clustered",
