@@ -33,7 +33,7 @@ from matplotlib.text import Text
 from ferrite_nb.show import figures, style
 from ferrite_nb.show.chart import Chart
 
-from . import hand
+from . import hand, hand_programme
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Drawn:
     `bounds` says which columns hold the ends of an interval: the artist `interval:<row>` has those under "", the
     artist `interval:<row>:<part>` those under the part. `rates` is whether rows are rates, with arrows and hatches.
     `needed` is a column without which the figure cannot be drawn; `estimate` the one that needs a reason when NaN.
+    `counts` are the pairs of k and n that the figure writes, as columns or sums of columns. `curves` is whether rows
+    are points of a curve: any number has room.
     """
 
     name: str
@@ -52,7 +54,8 @@ class Drawn:
     rates: bool = True
     needed: str = "low"
     estimate: str = "rate"
-    most: int = 40
+    counts: tuple[tuple[str, str], ...] = (("k", "n"),)
+    curves: bool = False
 
 
 FIGURES = [
@@ -60,8 +63,22 @@ FIGURES = [
     Drawn("gradient", figures.gradient, hand.gradient_tables()),
     Drawn("heatmap", figures.heatmap, hand.heatmap_tables(), rates=False),
     Drawn("plane", figures.plane, hand.plane_tables(), rates=False),
-    Drawn("pairs", figures.pairs, hand.pairs_tables(), rates=False, needed="diff", estimate="diff"),
-]
+    Drawn("pairs", figures.pairs, hand.pairs_tables(), rates=False, needed="diff", estimate="diff", counts=()),
+    Drawn("budget", figures.budget, hand_programme.budget_tables(), rates=False, curves=True),
+    Drawn(
+        "roc", figures.roc, hand_programme.roc_tables(), rates=False, needed="tpr_low", estimate="tpr", curves=True,
+        bounds={"tpr": ("tpr_low", "tpr_high"), "fpr": ("fpr_low", "fpr_high"),
+                "ppv": ("precision_low", "precision_high")},
+        counts=(("tp", "n_pos"), ("fp", "n_neg")),
+    ),
+    Drawn("gate", figures.gate, hand_programme.gate_tables()),
+    Drawn(
+        "judge", figures.judge, hand_programme.judge_tables(), rates=False, needed="se_low", estimate="se",
+        bounds={part: (f"{part}_low", f"{part}_high")
+                for part in ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")},
+        counts=(("tp", "tp + fn"), ("tn", "tn + fp"), ("tp + tn", "n"), ("flagged", "judged"), ("tp + fn", "n")),
+    ),
+]  # fmt: skip
 WIDTHS = ("column", "text")
 CASES = [
     pytest.param(one, key, width, id=f"{one.name}-{key}-{width}")
@@ -132,21 +149,23 @@ def test_drawn_brackets_end_at_the_bounds_of_the_table(one: Drawn, key: str, wid
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
 def test_no_percentage_stands_alone_and_every_count_is_in_the_table(one: Drawn, key: str, width: str) -> None:
     chart = chart_of(one, key, width)
-    given = " ".join(chart.table.select_dtypes(exclude="number").astype(str).to_numpy().ravel())
+    given = " ".join(map(str, chart.table.select_dtypes(exclude="number").to_numpy().ravel()))
     for text in set(texts(chart.figure)) - ticks(chart.figure):
         words = text.get_text()
         rule = "bound must be" in words
         quoted = words.replace("\n", " ") in given or key == "hostile"  # names with a percent sign of their own
         assert "%" not in words or "/" in words or "[" in words or rule or quoted, words
         assert "±" not in words
-    counts = {f"{int(k)}/{int(n)}" for k, n in zip(*_counts(chart.table), strict=True) if n == n}
+    counts = {f"{int(k)}/{int(n)}" for k, n in _counts(one, chart.table) if n == n}
     for _, label in artists(chart.figure, "label", Text):
         for found in re.findall(r"(?<![\w/.])\d+/\d+(?![\w/])", label.get_text()):
             assert found in counts
 
 
-def _counts(table: pd.DataFrame) -> tuple[list[Any], list[Any]]:
-    return (list(table["k"]), list(table["n"])) if {"k", "n"} <= set(table.columns) else ([], [])
+def _counts(one: Drawn, table: pd.DataFrame) -> list[tuple[Any, Any]]:
+    """All pairs of k and n that a figure writes of its table, those without a case too."""
+    pairs = [zip(table.eval(k), table.eval(n), strict=True) for k, n in one.counts]
+    return [(k, n) for pair in pairs for k, n in pair]
 
 
 @pytest.mark.parametrize(("one", "key", "width"), [case for case in CASES if case.values[0].rates])
@@ -207,10 +226,10 @@ def test_alt_text_holds_every_count_and_is_plain(one: Drawn, key: str, width: st
     titles = {text.get_text() for text in texts(chart.figure)}
     assert chart.alt not in titles
     assert not re.search(r"\b(red|blue|green|orange|purple|yellow)\b", chart.alt)
-    ks, ns = _counts(chart.table)
-    if len(ks) <= 12:
-        for k, n in zip(ks, ns, strict=True):
-            assert not n or f"{int(k)}/{int(n)}" in chart.alt
+    counts = [(k, n) for k, n in _counts(one, chart.table) if n == n and n]
+    if len(counts) <= 12:
+        for k, n in counts:
+            assert f"{int(k)}/{int(n)}" in chart.alt
     else:
         assert "the table holds all" in chart.alt and str(len(chart.table)) in chart.alt
 
@@ -274,7 +293,8 @@ def test_table_twin_holds_the_drawn_rows_and_reads_back(one: Drawn, key: str, wi
             if mine is None or mine is pd.NA or mine != mine:
                 assert theirs == ""
             else:
-                assert mine == theirs if isinstance(mine, str) else mine == float(theirs), (column, mine, theirs)
+                told = isinstance(mine, str | bool | np.bool_)
+                assert str(mine) == theirs if told else mine == float(theirs), (column, mine, theirs)
 
 
 @pytest.mark.parametrize("one", NAMES)
@@ -329,6 +349,8 @@ def test_a_wrong_width_a_wrong_type_and_too_many_rows_raise(one: Drawn) -> None:
         one.draw(table, width="page")
     with pytest.raises(TypeError, match=r"DataFrame.*list"):
         one.draw([1, 2])
+    if one.curves:
+        return
     with pytest.raises(ValueError, match=r"200.*facet with by=, or filter"):
         one.draw(pd.concat([table] * (200 // len(table) + 1), ignore_index=True).iloc[:200])
 

@@ -42,11 +42,12 @@ _FACTS = (("suite_version", "suite version"), ("source", "source"), ("date", "ru
 
 
 def checked(
-    table: pd.DataFrame, figure: str, needed: Sequence[str], verb: str, *, versions: bool = False
+    table: pd.DataFrame, figure: str, needed: Sequence[str], verb: str, *, versions: bool = False, curves: bool = False
 ) -> pd.DataFrame:
     """A copy of the table with rows numbered from 0; empty tables pass, missing columns and 41 rows do not.
 
-    `versions=True` is for figures that break their series where the suite version changes.
+    `versions=True` is for figures that break their series where the suite version changes, `curves=True` for those
+    whose rows are points of a curve: any number of them has room.
     """
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"figures.{figure} draws a table (a pandas DataFrame), got {type(table).__name__}")
@@ -55,7 +56,7 @@ def checked(
     for column in needed:
         if column not in table.columns:
             raise ValueError(f"figures.{figure} needs the column {column!r}; fnb.{verb} makes such a table")
-    if len(table) > style.MAX_ROWS:
+    if len(table) > style.MAX_ROWS and not curves:
         raise ValueError(
             f"figures.{figure} draws at most {style.MAX_ROWS} rows, got {len(table)}; facet with by=, or filter"
         )

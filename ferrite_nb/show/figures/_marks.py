@@ -2,23 +2,27 @@
 
 Each artist carries a name (`gid`) with the row of `chart.table` that it draws, so that a test can read the numbers
 back: `interval:<row>`, `marker:<row>`, `arrow:<row>`, `hatched:<row>`, `blank:<row>`, `missing:<row>`, `grey:<row>`,
-`label:<row>`.
+`label:<row>`. Where a row has several intervals, `<row>` is followed by the name of the part: `interval:3:se`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
 from .. import style
 from ..escape import missing
 from ..text import Estimate, number, reason
 
 Along = Literal["x", "y"]
+LINE, AIR = 0.125, 0.06  # inches: a line of text, the air between two entries of a list
+Place = int | str
 WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # behind words that lie on ink
 _CAPS: dict[str, str] = {"x": "|", "y": "_"}
 
@@ -32,7 +36,7 @@ def rate(
     Plain and corrected rates are a marker between brackets, 0/n and n/n an arrow from their bound, insufficient
     data a hatched bar of half-width `size` over the full scale. What is not computable leaves its place empty.
     """
-    estimate, place = Estimate.from_row(row), int(row.name)
+    estimate, place = Estimate.from_row(row), row.name
     if estimate.kind == "not computable":
         return estimate.kind
     if estimate.kind == "insufficient":
@@ -52,7 +56,7 @@ def rate(
 
 
 def interval(
-    ax: Axes, place: int, at: float, bounds: tuple[float, float], look: style.Series, *, along: Along = "x",
+    ax: Axes, place: Place, at: float, bounds: tuple[float, float], look: style.Series, *, along: Along = "x",
     ends: tuple[float, ...] | None = None, cap: float = 7.0,
 ) -> Line2D:  # fmt: skip
     """A line from bound to bound with a bracket of `cap` points at each end (or at those in `ends` only)."""
@@ -62,7 +66,7 @@ def interval(
     return line
 
 
-def marker(ax: Axes, place: int, at: float, value: float, look: style.Series, *, along: Along = "x") -> Line2D:
+def marker(ax: Axes, place: Place, at: float, value: float, look: style.Series, *, along: Along = "x") -> Line2D:
     """The point of a rate: the series' own marker, filled with its colour and edged in black."""
     point = _line(ax, along, (value,), at, color=look.face, marker=look.marker, ms=4.5, mec=style.INK, mew=0.6, ls="")
     point.set_gid(f"marker:{place}")
@@ -71,7 +75,7 @@ def marker(ax: Axes, place: int, at: float, value: float, look: style.Series, *,
 
 
 def arrow(
-    ax: Axes, place: int, at: float, start: float, end: float, look: style.Series, *, along: Along = "x"
+    ax: Axes, place: Place, at: float, start: float, end: float, look: style.Series, *, along: Along = "x"
 ) -> FancyArrowPatch:
     """An arrow from a bound to the end of the scale: a one-sided limit."""
     ends = [(start, at), (end, at)] if along == "x" else [(at, start), (at, end)]
@@ -85,7 +89,7 @@ def arrow(
 
 
 def hatched(
-    ax: Axes, place: int, at: float, *, along: Along = "x", size: float = 0.3, scale: tuple[float, float] = (0.0, 1.0)
+    ax: Axes, place: Place, at: float, *, along: Along = "x", size: float = 0.3, scale: tuple[float, float] = (0.0, 1.0)
 ) -> Rectangle:
     """A hatched bar over the full scale: insufficient data."""
     start, long = scale[0], scale[1] - scale[0]
@@ -149,6 +153,26 @@ def beside(ax: Axes, words: str, at: float, shift: float, *, side: float = 0, li
 def inside(ax: Axes, words: str, at: float, *, middle: float = 0.5) -> Text:
     """Words in the middle of a hatched bar."""
     return ax.text(middle, at, words, ha="center", va="center", linespacing=1.05, bbox=WHITE)
+
+
+def tall(entries: Iterable[str]) -> float:
+    """The inches that a list of entries takes."""
+    return sum(LINE * (words.count("\n") + 1) + AIR for words in entries)
+
+
+def listed(ax: Axes, entries: Iterable[tuple[style.Series, str]], *, beside: bool, under: float = 36.0) -> None:
+    """A list of marker and words, beside the axes or under them (`under` points below, where tick labels end)."""
+    corner, shift, down = ((1.0, 1.0), 22.0, 0.0) if beside else ((0.0, 0.0), -26.0, -under)
+    for look, words in entries:
+        ax.annotate(words, corner, (shift, down), xycoords="axes fraction", textcoords="offset points", va="top",
+                    linespacing=1.05, annotation_clip=False)  # fmt: skip
+        key = Line2D([corner[0]], [corner[1]], marker=look.marker, ms=4.5, color=look.face, ls="", clip_on=False)
+        key.set(mec=style.INK, mew=0.6)
+        move = ScaledTranslation((shift - 8) / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
+        key.set_transform(ax.transAxes + move)
+        key.set_gid("key:" + words.partition("\n")[0])
+        ax.add_line(key)
+        down -= 72 * (LINE * (words.count("\n") + 1) + AIR)
 
 
 def rate_axis(ax: Axes, along: Along = "x", *, ticks: int = 5) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.transforms import ScaledTranslation
 
 from .. import style
 from ..chart import Chart
@@ -19,7 +18,6 @@ from . import _common, _marks
 
 _SIDE = 2.5  # inches of the plane's height
 _STRIP = 0.32  # inches of a mode in the strip above the plane
-_LINE, _GAP = 0.125, 0.06  # inches of the list of modes
 _GREY = style.Series(style.PALE, style.GREY, "d", "")
 _REFUSER = "refuses everything"
 
@@ -149,7 +147,7 @@ def _canvas(points: list[_Point], axes: tuple[str, str], width: str) -> tuple[An
     right, upper = _corner(axes)
     better = f"Better: {'upper' if upper else 'lower'} {'right' if right else 'left'} corner"
     lines = [_entry(point, axes) for point in points]
-    tall = sum(_LINE * (words.count("\n") + 1) + _GAP for words in [*lines, _REFUSER])
+    tall = _marks.tall([*lines, _REFUSER])
     levels = sum(point.level >= 0 for point in points)
     under = 0.0 if width == "text" else tall
     height = max(_SIDE, tall - 0.6 if width == "text" else 0.0) + _STRIP * levels
@@ -243,19 +241,8 @@ def _list(ax: Axes, points: list[_Point], lines: list[str], axes: tuple[str, str
                      mec=style.INK, mew=0.6, ls="", clip_on=False)  # fmt: skip
     refuser.set_gid("anchor:refuser")
     ax.add_line(refuser)
-    corner = (1.0, 1.0) if beside else (0.0, 0.0)
-    shift, down = (22.0, 0.0) if beside else (-26.0, -36.0)
     looks = [*((point.look, words) for point, words in zip(points, lines, strict=True)), (_GREY, _REFUSER)]
-    for look, words in looks:
-        ax.annotate(words, corner, (shift, down), xycoords="axes fraction", textcoords="offset points", va="top",
-                    linespacing=1.05, annotation_clip=False)  # fmt: skip
-        key = Line2D([corner[0]], [corner[1]], marker=look.marker, ms=4.5, color=look.face, ls="", clip_on=False)
-        key.set(mec=style.INK, mew=0.6)
-        move = ScaledTranslation((shift - 8) / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
-        key.set_transform(ax.transAxes + move)
-        key.set_gid("key:" + words.partition("\n")[0])
-        ax.add_line(key)
-        down -= 72 * (_LINE * (words.count("\n") + 1) + _GAP)
+    _marks.listed(ax, looks, beside=beside)
 
 
 def _alt(points: list[_Point], axes: tuple[str, str]) -> str:
