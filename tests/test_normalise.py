@@ -124,7 +124,7 @@ def test_a_hostile_value_is_cut_and_quoted():
 
 def test_a_missing_column_lists_those_that_are_there_and_the_call():
     frame = pd.DataFrame({"id": ["a"], "defence": ["On"], "source": ["f, row 1"]})
-    with pytest.raises(fnb.OutcomesError, match=r"no column case_id; the columns are id, defence. Declare it: case_id="):
+    with pytest.raises(fnb.OutcomesError, match=r"no column case_id; the columns are id, defence. Declare it: case_id"):
         fnb.outcomes(frame)
     with pytest.raises(fnb.OutcomesError, match=r"no column mode; .*fnb.const\("):
         fnb.outcomes(frame, case_id="id")

@@ -35,8 +35,8 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("ferrite_nb tests")
-    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.bindAddress": "127.0.0.1",
-               "spark.driver.host": "127.0.0.1", "spark.sql.session.timeZone": "UTC"}  # fmt: skip
+    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1",
+               "spark.driver.bindAddress": "127.0.0.1", "spark.sql.session.timeZone": "UTC"}  # fmt: skip
     for name, value in options.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

@@ -40,7 +40,8 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
     DataFrame with `requirement` (in words), `k`, `n`, `rate`, `low`, `high`, `threshold`, `rule`, `verdict`, `note`;
     and `metric`, `side`, `mode`, `level`, `method`, `missing`, `accept` (the largest k, or the smallest for a lower
     threshold, that passes with this n), `p_pass` (the chance to pass when the true rate is the threshold),
-    `suite_version`, `owner`, `schedule`. Its `attrs["curves"]` hold the chance to pass by true rate of each requirement.
+    `suite_version`, `owner`, `schedule`. Its `attrs["curves"]` hold the chance to pass by true rate of each
+    requirement.
 
     Not computable when
     -------------------

@@ -164,7 +164,8 @@ def test_errors_that_cannot_change_the_conclusion_are_said_not_to():
 
 
 def test_pairs_that_cannot_be_compared_keep_their_place_in_the_family():
-    frame = pd.concat([two_modes(5, 9, 0, 6), pd.DataFrame({"case_id": ["z"], "mode": "guard", "attack_success": True})])
+    other = pd.DataFrame({"case_id": ["z"], "mode": "guard", "attack_success": True})
+    frame = pd.concat([two_modes(5, 9, 0, 6), other])
     table = fnb.compare(fnb.outcomes(frame))
     assert table["p"].isna().tolist() == [False, True, True]
     assert table["p_holm"].iloc[0] == pytest.approx(3 * 2 * 0.5**9)
