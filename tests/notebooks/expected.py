@@ -90,6 +90,13 @@ PRINTS: dict[str, list[str]] = {
         "281",
         "1,660",
         ".549",
+        "0/600",
+        "not a possible count",
+        "139/150 140/150",
+        ".005 .8577",
+        "one look .0195 three looks .0386 three runs .0572",
+        "exit code 3",
+        "1.8 v2 108 600 fail True",
     ],
     "09_paper_figures": [
         "336/336",
@@ -112,6 +119,8 @@ PRINTS: dict[str, list[str]] = {
         "61",
         ".0230",
         ".72",
+        "2.4 43/2000",
+        "1921/2000",
     ],
 }
 PRINTS["lab_chapter_29"] = PRINTS["lab_chapter_29_solutions"][:5]
