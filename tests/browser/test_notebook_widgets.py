@@ -30,7 +30,7 @@ def test_a_choice_changes_figure_numbers_and_alt_text(
     notebook.open(server.put(notebooks / f"{name}.ipynb", f"moved_{name}.ipynb"))
     notebook.run_all(120)
     assert before in notebook.alt(place)
-    old, words = notebook.source(place), notebook.words("table" if place == "figure" else place)
+    old, words = notebook.source(place), notebook.words("sentence" if place == "figure" else place)
     if choice is None:
         notebook.part(control).locator(".noUi-handle").press("ArrowRight")
         notebook.redrawn(place, old)
@@ -38,5 +38,5 @@ def test_a_choice_changes_figure_numbers_and_alt_text(
         notebook.choose(control, choice, shown=place)
     assert after in notebook.alt(place)
     assert before not in notebook.alt(place)
-    expect(notebook.part("table" if place == "figure" else place)).not_to_have_text(words)
+    expect(notebook.part("sentence" if place == "figure" else place)).not_to_have_text(words)
     assert notebook.stderr() == []
