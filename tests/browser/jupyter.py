@@ -136,6 +136,8 @@ def jupyterlab(root: Path, state: Path) -> Iterator[Server]:
         f"--ServerApp.port={server.base.rpartition(':')[2]}", "--ServerApp.port_retries=0",
         f"--ServerApp.root_dir={root}", "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        # Where the tests are killed, nobody is left to end it.
+        "--ServerApp.shutdown_no_activity_timeout=900", "--MappingKernelManager.cull_idle_timeout=600",
     ]  # fmt: skip
     if os.geteuid() == 0:
         command.append("--allow-root")
