@@ -36,9 +36,8 @@ book: .venv/.docs  ## build the documentation site into site/, notebooks execute
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html"
 
-figures: .venv/.lab  ## write the figures of the bundled runs A and B (PDF, SVG, data, alt text) into figures/
-	@$(BIN)/ferrite-nb report data/ferrite_run_a.csv --by tier -o figures/run_a
-	@$(BIN)/ferrite-nb report data/ferrite_run_b.csv --by tier,scope --cluster template -o figures/run_b
+figures: .venv/.lab  ## write all nine figures from the bundled data (PDF, SVG, data, alt text) into figures/
+	@$(BIN)/python scripts/make_figures.py --out figures
 
 class-page: .venv/.lab  ## write the class page, one HTML file that needs no installation
 	@$(BIN)/python -m ferrite_nb.class_page -o class_page.html $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv \

@@ -7,13 +7,16 @@ fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under 
 from .controls import choose
 from .intervals import METHODS, coverage, coverages, one_interval, wald
 from .pairs import pairing, pairings
+from .paper import FIGURES, audit, overall, paper_figure, published, published_counts, spread_ratio
 from .results import COUNTINGS, clustered, denominator, first_look, over_strata
 from .told import Told
 
 __all__ = [
     "COUNTINGS",
+    "FIGURES",
     "METHODS",
     "Told",
+    "audit",
     "choose",
     "clustered",
     "coverage",
@@ -22,7 +25,12 @@ __all__ = [
     "first_look",
     "one_interval",
     "over_strata",
+    "overall",
     "pairing",
     "pairings",
+    "paper_figure",
+    "published",
+    "published_counts",
+    "spread_ratio",
     "wald",
 ]

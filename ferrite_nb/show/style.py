@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 import matplotlib
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font, LoadFlags
 
@@ -139,6 +140,12 @@ def width_of(width: str) -> float:
 def figure(width: str, height: float) -> Figure:
     """An empty white figure of one of the two widths, `height` inches high; never made by pyplot."""
     return Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
+
+
+def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) -> list[SubFigure]:
+    """The parts of a figure, beside or above each other, each laid out for itself."""
+    made: Any = drawn.subfigures(len(heights), across, squeeze=False, height_ratios=heights)
+    return list(made.flat)
 
 
 def freeze(drawn: Figure) -> Figure:

@@ -84,14 +84,14 @@ def budget_tables() -> dict[str, pd.DataFrame]:
     alike = [(round(250 * (1 - 0.98**at)), 250) for at in range(1, 26)]
     varied = [(round(250 * 0.172 * at / 25), 250) for at in range(1, 26)]
     falling = [(10, 20), (14, 20), (12, 15), (8, 9), (3, 4)]
+    long = "an attack with a name of forty letters {:02d}"
     hostile = [attempt(bad, 1 + i, i + 1, 20, 0.1, bad, suite=bad) for i, bad in enumerate(hand.HOSTILE)]
     return {
         "one": pd.DataFrame([attempt("static", 1, 5, 250, 0.02)]),
         "two": pd.DataFrame(series("static", 0.02, [(5, 250), (9, 250)])),
         "lesson": pd.DataFrame([*series("static", 0.02, alike), *series("adaptive", 0.02, varied)]),
         "falling": pd.DataFrame([*series("static", 0.5, falling, median=2.0), *series("other", 0.1, [(0, 3), (1, 3)])]),
-        "eight": pd.DataFrame([one for i in range(8) for one in
-                               series(f"an attack with a name of forty letters {i:02d}", 0.1, [(i, 40), (i + 9, 40)])]),
+        "eight": pd.DataFrame([one for i in range(8) for one in series(long.format(i), 0.1, [(i, 40), (i + 9, 40)])]),
         "hostile": pd.DataFrame(hostile),
         "insufficient": pd.DataFrame(series("static", 0.1, [(0, 3), (1, 3), (2, 3)])),
         "zero": pd.DataFrame(series("static", 0.0, [(0, 50)] * 5)),
@@ -104,7 +104,9 @@ def ends(k: int, n: int, method: str = WILSON) -> tuple[float, float]:
     return (0.0 if k == 0 else float(low)), (1.0 if k == n else float(high))
 
 
-def point(limit: float, tp: int, n_pos: int, fp: int, n_neg: int, base: float = hand.NAN, **more: Any) -> dict[str, Any]:
+def point(
+    limit: float, tp: int, n_pos: int, fp: int, n_neg: int, base: float = hand.NAN, **more: Any
+) -> dict[str, Any]:  # fmt: skip
     """One operating point of `detector`; precision at its bounds by its definition."""
     row: dict[str, Any] = {"part": "operating point", "max_fpr": limit, "threshold": 0.5, "tp": tp, "n_pos": n_pos,
                            "fp": fp, "n_neg": n_neg, "note": "", "level": 0.95, "method": "bootstrap"}  # fmt: skip
@@ -137,8 +139,8 @@ def grid(found: dict[str, Any]) -> list[dict[str, Any]]:
     kept = ("max_fpr", "threshold", "tp", "n_pos", "fp", "n_neg")
     rows = [point(found["max_fpr"], found["tp"], found["n_pos"], found["fp"], found["n_neg"], base) for base in bases]
     names = ("precision", "precision_low", "precision_high", "base_rate")
-    return [{"part": "precision", "note": "", "level": 0.95, "method": "bootstrap", **{name: found[name] for name in kept},
-             **{name: row[name] for name in names}} for row in rows]  # fmt: skip
+    same = {"part": "precision", "note": "", "level": 0.95, "method": "bootstrap"} | {one: found[one] for one in kept}
+    return [same | {name: row[name] for name in names} for row in rows]
 
 
 def roc_tables() -> dict[str, pd.DataFrame]:
@@ -164,13 +166,16 @@ def roc_tables() -> dict[str, pd.DataFrame]:
     }  # fmt: skip
 
 
-def labels(name: str, cells: tuple[int, int, int, int], run: tuple[int, int] | None = None, **more: Any) -> dict[str, Any]:
+def labels(
+    name: str, cells: tuple[int, int, int, int], run: tuple[int, int] | None = None, **more: Any
+) -> dict[str, Any]:  # fmt: skip
     """One row of `judges` from tp, fp, fn, tn, and flagged of judged outputs; the corrected rate by its formula."""
     tp, fp, fn, tn = cells
     n = tp + fp + fn + tn
     flagged, judged = run or (tp + fp, n)
     row: dict[str, Any] = {"judge": name, "tp": tp, "fn": fn, "tn": tn, "fp": fp, "n": n, "flagged": flagged,
-                           "judged": judged, "note": "", "corrected_note": "", "level": 0.95, "method": "delta"}  # fmt: skip
+                           "judged": judged, "note": "", "corrected_note": "", "level": 0.95,
+                           "method": "delta"}  # fmt: skip
     rates = {"se": (tp, tp + fn), "sp": (tn, tn + fp), "agreement": (tp + tn, n), "observed": (flagged, judged),
              "people": (tp + fn, n)}  # fmt: skip
     for part, (k, of) in rates.items():
@@ -180,7 +185,8 @@ def labels(name: str, cells: tuple[int, int, int, int], run: tuple[int, int] | N
     gain = row["se"] + row["sp"] - 1
     row["note"] = "" if gain == gain else "no human-labelled positives: sensitivity is unknown"
     if not gain > 0:
-        row |= dict.fromkeys([f"{part}{end}" for part in ("fixed", "corrected") for end in ("", "_low", "_high")], hand.NAN)
+        lost = [f"{part}{end}" for part in ("fixed", "corrected") for end in ("", "_low", "_high")]
+        row |= dict.fromkeys(lost, hand.NAN)
         why = "the judge does no better than chance" if gain <= 0 else row["note"]
         return row | {"corrected_note": why} | more
     raw = [(value + row["sp"] - 1) / gain for value in (row["observed"], row["observed_low"], row["observed_high"])]
@@ -203,7 +209,7 @@ def judge_tables() -> dict[str, pd.DataFrame]:
         "one": pd.DataFrame([labels("judge", base)]),
         "two": pd.DataFrame([labels("judge", base, condition="base"), labels("judge", defended, condition="defended")]),
         "odd": pd.DataFrame(odd),
-        "twelve": pd.DataFrame([labels(f"a judge with a name of thirty letters {i}", (20 + i, 3, 4, 40)) for i in range(12)]),
+        "twelve": pd.DataFrame([labels(f"a judge with a long name {i}", (20 + i, 3, 4, 40)) for i in range(12)]),
         "hostile": pd.DataFrame(hostile),
         "insufficient": pd.DataFrame([labels("judge", (1, 1, 2, 2)), labels("other", (2, 0, 1, 3))]),
         "zero": pd.DataFrame([labels("judge", (0, 0, 20, 40)), labels("other", (0, 0, 9, 40))]),

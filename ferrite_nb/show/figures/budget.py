@@ -142,19 +142,23 @@ def _draw(ax: Axes, one: _Curve) -> None:
     alike = one.rows.dropna(subset=["independent"])
     first = one.rows.index[0]
     if not alike.empty:
-        dashed = Line2D(alike["attempts"], alike["independent"], color=one.look.line, lw=1.0, ls=_DASHED)
+        dashed = Line2D(*_line(alike, "independent"), color=one.look.line, lw=1.0, ls=_DASHED)
         dashed.set_gid(f"independent:{first}")
         ax.add_line(dashed)
     if rows.empty:
         return
-    steps = Line2D(rows["attempts"], rows["rate"], color=one.look.line, lw=1.4, drawstyle="steps-post")
+    steps = Line2D(*_line(rows, "rate"), color=one.look.line, lw=1.4, drawstyle="steps-post")
     steps.set_gid(f"curve:{first}")
     ax.add_line(steps)
-    ribbon = ax.fill_between(rows["attempts"].to_numpy(float), rows["low"].to_numpy(float), rows["high"].to_numpy(float),
-                             step="post", color=one.look.face, alpha=0.18, lw=0)  # fmt: skip
+    edges = [rows[name].to_numpy(float) for name in ("attempts", "low", "high")]
+    ribbon = ax.fill_between(*edges, step="post", color=one.look.face, alpha=0.18, lw=0)
     ribbon.set_gid(f"ribbon:{first}")
     last = rows.iloc[-1]
     _marks.rate(ax, last, float(last["attempts"]), one.look, along="y", cap=6)
+
+
+def _line(rows: pd.DataFrame, column: str) -> tuple[Any, Any]:
+    return rows["attempts"].to_numpy(float), rows[column].to_numpy(float)
 
 
 def _median(strip: Axes, one: _Curve, place: int) -> None:

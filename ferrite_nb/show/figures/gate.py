@@ -60,7 +60,7 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
     with style.settings():
         wide = style.width_of(width) > 4
         panel = _Releases(table, upper, style.width_of(width) * (0.6 if wide else 1.0))
-        entries = [] if curve is None else _entries(curve, 2.2 if wide else 2.7)
+        entries = [] if curve is None else _entries(curve, 1.95 if wide else 2.7)
         drawn, left, right = _canvas(panel, [words for _, words in entries], width)
         if left is not None and curve is not None:
             _draw_curve(left, curve, entries, 2.3 if wide else 3.0)
@@ -117,7 +117,7 @@ def _canvas(panel: _Releases, words: list[str], width: str) -> tuple[Any, Axes |
     if style.width_of(width) < 4:
         tall = (1.5 + under + 0.3, panel.height + above + below)
         drawn = style.figure(width, sum(tall))
-        top, bottom = drawn.subfigures(2, 1, height_ratios=tall)
+        top, bottom = style.parts(drawn, heights=tall)
         return drawn, top.subplots(), bottom.subplots()
     tall_curve = min(max(panel.height - under + below, 1.3), 2.0)
     whole = max(panel.height + below, tall_curve + under)
@@ -145,7 +145,7 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, entries: list[tuple[style.Series,
     line.set_gid("requirement")
     ax.add_line(line)
     for (rule, part), (look, _) in zip(curve.groupby("rule", sort=False), entries, strict=True):
-        drawn = Line2D(part["true_rate"], part["p_pass"], color=look.line, lw=1.4, clip_on=False,
+        drawn = Line2D(part["true_rate"].to_numpy(float), part["p_pass"].to_numpy(float), color=look.line, lw=1.4, clip_on=False,
                        ls="-" if look is style.SERIES[0] else _BROKEN)  # fmt: skip
         drawn.set_gid(f"curve:{rule}")
         ax.add_line(drawn)
@@ -354,7 +354,8 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
 
 
 def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) -> str:
-    extra = [f"Dashed: the requirement; {_rule(table)}", "dotted: releases of one suite version; a line and a heading "
+    threshold, rule = number(table["threshold"].iloc[0]), style.drawable(table["rule"].iloc[0])
+    extra = [f"Dashed: the requirement, {threshold}, held against the {rule}", "dotted: releases of one suite version; a line and a heading "
              "between suite versions, which are never joined" if len(panel.series) > 1 else "",
              f"The scale of rates goes from {number(panel.start)} to {number(panel.end)}"]  # fmt: skip
     if curve is None:

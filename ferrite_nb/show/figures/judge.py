@@ -59,10 +59,7 @@ def judge(table: pd.DataFrame, *, width: str = "column") -> Chart:
             panels = [_Panel(table, columns, parts, room, least) for parts in (_LEFT, _RIGHT)]
         heights = [panel.height + 0.75 for panel in panels]
         drawn = style.figure(width, max(heights) if wide else sum(heights))
-        if wide:
-            parts = drawn.subfigures(1, 2)
-        else:
-            parts = drawn.subfigures(2, 1, height_ratios=heights)
+        parts = style.parts(drawn, across=2) if wide else style.parts(drawn, heights=heights)
         for part, panel in zip(parts, panels, strict=True):
             panel.draw(part.subplots())
     return _common.finish(drawn, table, _alt(table, columns), _caption(table))

@@ -97,7 +97,8 @@ def _check(table: pd.DataFrame) -> None:
         for column in (name, f"{name}_low", f"{name}_high"):
             _common.check_inside(table, column, 0, 1)
         _common.check_bounds(table, f"{name}_low", f"{name}_high")
-    _common.check_reasons(table.assign(tpr=table["tpr"].where(table["part"].isin(("operating point", "curve")), 0)), "tpr")
+    of_a_point = table["part"].isin(("operating point", "curve"))
+    _common.check_reasons(table.assign(tpr=table["tpr"].where(of_a_point, 0)), "tpr")
     curve = _part(table, "curve")
     falls = any((curve[name].dropna().astype(float).diff() < 0).any() for name in ("tp", "fp"))
     turns = curve["threshold"].dropna().diff().dropna()
@@ -173,7 +174,7 @@ def _canvas(table: pd.DataFrame, left: list[str], right: list[str], width: str) 
         first, second = drawn.subplots(1, 2)
         return first, second, drawn
     drawn = style.figure(width, 2 * _SIDE + sum(under))
-    above, below = drawn.subfigures(2, 1, height_ratios=[_SIDE + words for words in under])
+    above, below = style.parts(drawn, heights=[_SIDE + words for words in under])
     return above.subplots(), below.subplots(), drawn
 
 
@@ -219,7 +220,8 @@ def _draw_roc(ax: Axes, table: pd.DataFrame, points: list[_Point]) -> None:
     if all(point.why for point in points) and points:
         _cannot(ax, points)
         return
-    shade = Rectangle((left, bottom), edge - left, 1 - bottom, facecolor=style.PALE, edgecolor="none", alpha=0.5, zorder=0)
+    shade = Rectangle((left, bottom), edge - left, 1 - bottom, facecolor=style.PALE, edgecolor="none", alpha=0.5,
+                      zorder=0)  # fmt: skip
     shade.set_gid("unmeasurable")
     ax.add_patch(shade)
     ax.annotate(f"not measurable: FPR below 1/{number(max(negatives))}", (0, 0), (3, 4), xycoords="axes fraction",
@@ -328,10 +330,12 @@ def _caption(table: pd.DataFrame) -> str:
             known = not (missing(row["auc_low"]) or missing(row["auc_high"]))
             bounds = f"[{row['auc_low']:.3f}, {row['auc_high']:.3f}] (DeLong)" if known else "without an interval"
             extra.append(f"AUC {row['auc']:.3f} {bounds}")
-    cases = [f"{number(rows[name].iloc[0])} {word}" for name, word in (("n_pos", "positives"), ("n_neg", "negatives"))]
-    extra += [f"cases: {' and '.join(cases)}", "FPR bounds: Clopper-Pearson", "steps join observed points, ties kept "
-              "together; nothing is interpolated", "shaded: FPR below one of the negatives; dotted: chance",
-              "bounds of precision take both rates at their worse and their better bounds; ribbon: the same"]  # fmt: skip
+    classes = (("n_pos", "positives"), ("n_neg", "negatives"))
+    cases = [f"{number(rows[name].iloc[0])} {word}" for name, word in classes]
+    extra += [f"cases: {' and '.join(cases)}", "FPR bounds: Clopper-Pearson",
+              "steps join observed points, ties kept together; nothing is interpolated",
+              "shaded: FPR below one of the negatives; dotted: chance",
+              "bounds of precision take both rates at their worse and their better bounds"]  # fmt: skip
     few = [point.why.startswith("insufficient") for point in _points(table)]
     if few and all(few):
         extra.append("every cell has insufficient data")
