@@ -105,6 +105,8 @@ PRINTS: dict[str, list[str]] = {
         "34.2",
         ".32",
         "38",
+        "304/315",
+        "79/84",
         "8/16 28.0 72.0",
     ],
     "lab_chapter_29_solutions": [

@@ -83,7 +83,7 @@ def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> N
     assert shade.get_x() + shade.get_width() == pytest.approx(1 / 18)
     (steps,) = named(chart.figure, "curve")
     assert len(steps.get_xdata()) == frame["score"].nunique() == 6 and steps.get_drawstyle() == "steps-post"
-    assert "not measurable: FPR below 1/18" in words(chart.figure)
+    assert "FPR below 1/18: not measurable" in words(chart.figure)
     assert [chart.figure.axes[0].get_xscale(), chart.figure.axes[0].get_yscale()] == ["log", "log"]
 
 

@@ -145,8 +145,9 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, entries: list[tuple[style.Series,
     line.set_gid("requirement")
     ax.add_line(line)
     for (rule, part), (look, _) in zip(curve.groupby("rule", sort=False), entries, strict=True):
-        drawn = Line2D(part["true_rate"].to_numpy(float), part["p_pass"].to_numpy(float), color=look.line, lw=1.4, clip_on=False,
-                       ls="-" if look is style.SERIES[0] else _BROKEN)  # fmt: skip
+        places = (part["true_rate"].to_numpy(float), part["p_pass"].to_numpy(float))
+        dashes = "-" if look is style.SERIES[0] else _BROKEN
+        drawn = Line2D(*places, color=look.line, lw=1.4, clip_on=False, ls=dashes)
         drawn.set_gid(f"curve:{rule}")
         ax.add_line(drawn)
         one = part.iloc[(part["true_rate"] - threshold).abs().argmin()]
@@ -355,8 +356,8 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
 
 def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) -> str:
     threshold, rule = number(table["threshold"].iloc[0]), style.drawable(table["rule"].iloc[0])
-    extra = [f"Dashed: the requirement, {threshold}, held against the {rule}", "dotted: releases of one suite version; a line and a heading "
-             "between suite versions, which are never joined" if len(panel.series) > 1 else "",
+    between = "dotted: releases of one suite version; a line and a heading between versions, which are never joined"
+    extra = [f"Dashed: the requirement, {threshold}, held against the {rule}", between if len(panel.series) > 1 else "",
              f"The scale of rates goes from {number(panel.start)} to {number(panel.end)}"]  # fmt: skip
     if curve is None:
         extra.append("no chance to pass: the table carries no curve")

@@ -224,7 +224,7 @@ def _draw_roc(ax: Axes, table: pd.DataFrame, points: list[_Point]) -> None:
                       zorder=0)  # fmt: skip
     shade.set_gid("unmeasurable")
     ax.add_patch(shade)
-    ax.annotate(f"not measurable: FPR below 1/{number(max(negatives))}", (0, 0), (3, 4), xycoords="axes fraction",
+    ax.annotate(f"FPR below 1/{number(max(negatives))}:\nnot measurable", (0, 0), (3, 4), xycoords="axes fraction",
                 textcoords="offset points", rotation=90, va="bottom", ha="left")  # fmt: skip
     chance = Line2D([left, 1], [left, 1], color=style.GREY, lw=0.8, ls=":")
     ax.add_line(chance)
