@@ -164,7 +164,7 @@ def test_clusters_widen_and_the_plain_interval_stays_in_grey(run_b: fnb.Outcomes
     assert (row["independent_low"], row["independent_high"]) == (plain["low"], plain["high"])
     assert row["low"] == pytest.approx(0.084, abs=0.003)
     assert row["high"] == pytest.approx(0.265, abs=0.005)
-    assert "clustered by template" in lessons.clustered(run_b, "template").finding
+    assert "LoopOnly 121/787, [8.4, 26.5] in place of [13.0, 18.1]" in lessons.clustered(run_b, "template").finding
 
 
 def test_a_page_has_finding_picture_caption_and_table() -> None:

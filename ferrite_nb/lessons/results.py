@@ -13,6 +13,7 @@ from ..outcomes import Outcomes
 from ..show import figures
 from ..show.sentence import sentence
 from ..show.style import MAX_ROWS
+from ..show.text import bracket
 from ..stats import interval
 from .told import Told, told
 
@@ -106,4 +107,15 @@ def clustered(runs: Outcomes, cluster: str = "none", *, metric: str = "ASR") -> 
     attrs = table.attrs
     table = table.assign(independent_low=plain["low"], independent_high=plain["high"])
     table.attrs = attrs
-    return told(figures.forest(table, width="text"), sentence(table))
+    return told(figures.forest(table, width="text"), _most_changed(table))
+
+
+def _most_changed(table: pd.DataFrame) -> str:
+    """The mode whose interval grows most when clusters are known; 0/n and n/n are limits and not compared."""
+    between = table[(table["rate"] > 0) & (table["rate"] < 1) & table["low"].notna()]
+    if between.empty:
+        return sentence(table)
+    ratio = (between["high"] - between["low"]) / (between["independent_high"] - between["independent_low"])
+    row: Any = between.loc[ratio.idxmax()]
+    old, new = bracket(row["independent_low"], row["independent_high"]), bracket(row["low"], row["high"])
+    return f"Most changed: {row['mode']} {row['k']}/{row['n']}, {new} in place of {old}. {row['note']}."
