@@ -89,7 +89,10 @@ FURTHER: dict[str, Exercise] = {
                 sealed=seals(
                     "11e2af1b1a738ad5 2070e900cdd16692 208659ae6c03ac25 4669a781e90906c3 "
                     "6a0036629d067597 712d37e35dc6ee0c 98316841c41a1256 b4acebd57aac7e79 "
-                    "cb36b277fa069386 dc68a4c737aec506 dd8d7edb8eb43331 e7090a5f5b92de2c"
+                    "cb36b277fa069386 dc68a4c737aec506 dd8d7edb8eb43331 e7090a5f5b92de2c "
+                    "de2ff7ab8917c907 74bc0741fa475419 4c61bd5bdbc5a519 11e77f7d2f9b02ff "
+                    "c54db31a8d97ec5e 79056c6ff979f226 258f7a41bf3afae6 51dbc8fa3e17b0bb "
+                    "7f7d611651ba13de fdc28107a295740c"
                 ),
                 mistakes=(
                     ("asr", "that is a security metric, and it is met"),

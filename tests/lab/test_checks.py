@@ -33,6 +33,8 @@ RIGHT = [
     ("X01", {"ppv": 0.0868, "all": [0.9896, 0.4897, 0.0868], "false_alerts": [50, 99, 99.9], "half": 0.00095}),
     ("X02", "fail, because it refuses normal tasks: false refusal 600/600"),
     ("X02", {"verdict": "fail", "reason": "task success 0/300", "bounds": (0, 0.0126)}),
+    ("X02", {"verdict": "fail", "reason": "false gate rate"}),
+    ("X02", {"verdict": "fail", "reason": "it stops every one of the normal tasks"}),
     ("X03", 0.843),
     ("X04", (0.3965, 0.1720)),
     ("X05", (0.24, 0.16)),
