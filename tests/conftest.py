@@ -12,6 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """On a new machine matplotlib builds its list of fonts once; in a kernel it would say so on stderr."""
+    import matplotlib.font_manager  # noqa: F401
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For `--dist loadgroup`: one JupyterLab server and one Spark session for all, one file per group."""
     for item in items:
