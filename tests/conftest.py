@@ -17,6 +17,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     import matplotlib.font_manager  # noqa: F401
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist writes the groups down
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For `--dist loadgroup`: one JupyterLab server and one Spark session for all, one file per group."""
     for item in items:
