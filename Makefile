@@ -1,7 +1,7 @@
 # Each command builds .venv from constraints.txt on first use. `make` alone lists them.
 PYTHON  ?= python3
 RESULTS ?=
-PYTEST  ?= -n 2 --dist loadgroup
+PYTEST  ?= -n 2 --dist loadscope --no-loadscope-reorder
 BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11) and "ferrite_nb needs Python 3.11 or newer; say which one with: make lab PYTHON=python3.11")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -17,24 +15,35 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     import matplotlib.font_manager  # noqa: F401
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist writes the groups down
+def place_of(nodeid: str) -> str:
+    """The part of the tests that runs in one worker: one JupyterLab for all browser tests, one run per notebook."""
+    file, _, name = nodeid.partition("::")
+    if file.startswith("tests/browser/"):
+        return "browser"
+    if file == "tests/notebooks/test_notebooks.py" and "[" in name:
+        return name.partition("[")[2]
+    return file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """For `-n 2 --dist loadscope`: whole parts instead of modules."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Parts(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return place_of(nodeid)
+
+    return Parts(config, log) if config.getvalue("dist") == "loadscope" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For `--dist loadgroup`: one JupyterLab server and one Spark session for all, one file per group."""
+    """Browser tests are marked, and slow parts come first, so that two workers end together."""
+    slow = ["tests/browser/", "tests/notebooks/", "tests/test_spark"]
     for item in items:
-        folder = item.path.relative_to(ROOT).parts[1]
-        if folder == "browser":
+        if item.nodeid.startswith("tests/browser/"):
             item.add_marker("browser")
-        if item.get_closest_marker("browser"):
-            group = "browser"
-        elif item.get_closest_marker("spark"):
-            group = "spark"
-        elif folder == "notebooks" and hasattr(item, "callspec"):
-            group = str(item.callspec.id)  # each notebook runs once, for all of its tests
-        else:
-            group = item.path.as_posix()
-        item.add_marker(pytest.mark.xdist_group(group))
-    # Slow groups first, so that the two workers end together.
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+    items.sort(key=lambda item: next((rank for rank, part in enumerate(slow) if item.nodeid.startswith(part)), 9))
 
 
 @pytest.fixture
