@@ -150,8 +150,8 @@ def _draw(ax: Axes, one: _Curve) -> None:
     steps = Line2D(*_line(rows, "rate"), color=one.look.line, lw=1.4, drawstyle="steps-post")
     steps.set_gid(f"curve:{first}")
     ax.add_line(steps)
-    edges = [rows[name].to_numpy(float) for name in ("attempts", "low", "high")]
-    ribbon = ax.fill_between(*edges, step="post", color=one.look.face, alpha=0.18, lw=0)
+    at, low = _line(rows, "low")
+    ribbon = ax.fill_between(at, low, _line(rows, "high")[1], step="post", color=one.look.face, alpha=0.18, lw=0)
     ribbon.set_gid(f"ribbon:{first}")
     last = rows.iloc[-1]
     _marks.rate(ax, last, float(last["attempts"]), one.look, along="y", cap=6)
