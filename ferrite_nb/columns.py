@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,13 @@ TEXTS = (
     "model",
     "suite_version",
     "source",
+)
+# Tables of results, and the counting behind them, have columns of these names: a file's own column gets another one.
+TAKEN = re.compile(
+    "metric|k|n|rate|low|high|level|method|missing|floor|ceiling|clusters|n_eff|note|observed(_low|_high)?|trend_p|"
+    "not_attempted|unmeasurable|mode_[ab]|n_pairs|both|b|c|neither|rate_[ab]|diff|h|p|log10_p|p_holm|unpaired|"
+    "independent(_low|_high)?|cases|attempts|median|[knm][0-9]+|_(mode[0-9]+|state|event|order|place|hit|gap|rows|"
+    "groups|label|with|without|trace)"
 )
 CANONICAL = (*KEYS, "kind", *FLAGS, *AMOUNTS, *NUMBERS, *TEXTS, "error")
 

@@ -29,7 +29,7 @@ def expand_counts(table: Frame, declared: Mapping[str, Declaration], what: str) 
     names = set(table.collect_schema().names()) | set(declared)
     place = f"{what}, " if what else ""
     if names & {"attack_success", "attack_resisted", "rows"}:
-        return table, []
+        return _repeats(table, declared, place) if {"rows", "case_id"} <= names else (table, [])
     if {"b", "c"} <= names and "case_id" not in names:
         return nw.from_native(_cases(small(table), place)), ["counts of pairs: each pair is read as one case"]
     if {"k", "n"} <= names:
@@ -39,6 +39,33 @@ def expand_counts(table: Frame, declared: Mapping[str, Declaration], what: str) 
     if rates and "case_id" not in names:
         _refuse_rates(small(table), rates[0], place)
     return table, []
+
+
+def _repeats(table: Frame, declared: Mapping[str, Declaration], place: str) -> tuple[Frame, list[str]]:
+    """Rows of a case that carry a weight: each is that many repeats of the case, for the unit is the case."""
+    said = declared.get("rows", "rows")
+    if not isinstance(said, str) or said not in table.collect_schema().names() or "repeat" in declared:
+        raise OutcomesError(f"{place}weights of cases (rows and case_id) need a column rows, and no repeat beside it")
+    frame = small(table)
+    weight = _whole(frame, (said,), place)[said].to_numpy()
+    if weight.sum() > MOST_CASES:
+        raise OutcomesError(f"{place}more than {MOST_CASES:,} repeats; leave case_id out to read a table of counts")
+    once = bool((weight == 1).all())
+    if not once and "repeat" in frame:
+        raise OutcomesError(f"{place}rows above 1 beside a repeat: one row is one repeat, so leave one of the two out")
+    frame = frame.drop(columns=said).loc[frame.index.repeat(weight)].reset_index(drop=True)
+    if once:
+        return nw.from_native(frame), []
+    keys = [frame[name].astype(str) for what in ("case_id", "mode") for name in _columns_of(declared.get(what, what))
+            if name in frame]  # fmt: skip
+    frame["repeat"] = (frame.groupby(keys, sort=False).cumcount() + 1).astype(str)
+    return nw.from_native(frame), [f"rows beside case_id: {int(weight.sum())} repeats of cases, one for each"]
+
+
+def _columns_of(what: Declaration) -> list[str]:
+    """The columns that a declaration names."""
+    what = getattr(what, "column", what)
+    return [what] if isinstance(what, str) else list(what) if isinstance(what, list | tuple) else []
 
 
 def small(table: Frame) -> pd.DataFrame:
@@ -76,12 +103,14 @@ def _weighted(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[str]]
     if frame.empty:
         raise OutcomesError(f"{place}the table of counts has no row")
     counts = _whole(frame, ("k", "n"), place)
+    if "missing" in frame:
+        counts["missing"] = _whole(frame.fillna({"missing": 0}), ("missing",), place)
     bad = counts["k"] > counts["n"]
     if bad.any():
         row = int(bad.to_numpy().argmax())
-        k, n = counts.iloc[row]
+        k, n = counts[["k", "n"]].iloc[row]
         raise OutcomesError(f"{place}{_row(frame, row)}: k = {k} and n = {n}; k must not be larger than n")
-    rest = frame.drop(columns=["k", "n", "metric"], errors="ignore")
+    rest = frame.drop(columns=["k", "n", "missing", "metric"], errors="ignore")
     parts = []
     for symbol, part in counts.groupby(frame["metric"] if "metric" in frame else pd.Series("ASR", index=frame.index)):
         one = METRICS[str(symbol)]
@@ -89,6 +118,8 @@ def _weighted(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[str]]
         event = next(iter(one.event))
         parts.append(rows.assign(**{event: True}, rows=part["k"]))
         parts.append(rows.assign(**{event: False}, rows=part["n"] - part["k"]))
+        if "missing" in part and part["missing"].any():
+            parts.append(rows.assign(**{event: None}, rows=part["missing"]))
     return pd.concat(parts, ignore_index=True), notes
 
 

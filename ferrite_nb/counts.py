@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from .columns import FLAGS, OutcomesError
+from .columns import FLAGS, TAKEN, OutcomesError
 from .metrics import Metric, mode_key, ordered_modes
 from .normalise import Frame, distinct, pandas_of, some
 from .outcomes import Outcomes
@@ -31,7 +31,9 @@ def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
         if not isinstance(name, str):
             raise TypeError(f"{what} takes column names, got {name!r}")
         if name not in have:
-            raise ValueError(f"{what}: there is no column {name!r}; the columns are {some(have)}")
+            taken = TAKEN.fullmatch(name) and f"{name}_" in have
+            called = f" (the file's column is called {name}_ here)" if taken else ""
+            raise ValueError(f"{what}: there is no column {name!r}{called}; the columns are {some(have)}")
     if len(set(wanted)) < len(wanted):
         raise ValueError(f"{what}: a column is named twice in {wanted}")
     return wanted

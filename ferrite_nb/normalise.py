@@ -17,6 +17,7 @@ from .columns import (
     KEYS,
     MISSING,
     NUMBERS,
+    TAKEN,
     Const,
     Declaration,
     OutcomesError,
@@ -111,7 +112,23 @@ class Normaliser:
         self.flags(own)
         self.numbers()
         self.keys()
+        self.free_names()
         return self.frame
+
+    def free_names(self) -> None:
+        """Columns with a name that tables of results need get an underscore, and a note says so."""
+        have = self.columns()
+        renamed: dict[str, str] = {}
+        for name in have:
+            other = name
+            while TAKEN.fullmatch(other) or (other != name and other in {*have, *renamed.values()}):
+                other += "_"
+            if other != name:
+                renamed[name] = other
+        if renamed:
+            self.frame = self.frame.rename(renamed)
+            said = ", ".join(f"{name} is {other}" for name, other in renamed.items())
+            self.notes.append(f"columns renamed, because tables of results have columns of that name: {said}")
 
     def columns(self) -> list[str]:
         """Column names without touching the rows."""
@@ -281,11 +298,12 @@ class Normaliser:
             if self.frame.collect_schema()[name].is_float():
                 endless = nw.col(name).cast(nw.Float64).abs() > LARGEST
                 raise_places(self.frame, endless, name, name, "it must be a finite number", self.what)
+            number = nw.col(name).cast(nw.Float64)
+            # A missing number is neither below 0 nor broken, on every engine; a weight that is missing loses its row.
+            wrong, rule = number < 0, "it must be a number >= 0; leave an unknown one empty"
             if name in AMOUNTS:
-                number = nw.col(name).cast(nw.Float64)
-                # A missing number is none of the three, on every engine.
-                uncounted = (number < 0) | (number % 1 > 0)
-                raise_places(self.frame, uncounted, name, name, "it must be a whole number >= 0", self.what)
+                wrong, rule = wrong | (number % 1 > 0), "it must be a whole number >= 0"
+            raise_places(self.frame, wrong | number.is_null() if name == "rows" else wrong, name, name, rule, self.what)
 
     def keys(self) -> None:
         """A key may be any text, but it must be there."""

@@ -13,7 +13,8 @@ import pandas as pd
 from .columns import KEYS, Const, Declaration, OutcomesError, Words, const, words
 from .counted import expand_counts
 from .metrics import METRICS, ordered_modes, supported
-from .normalise import Frame, Normaliser, distinct, pandas_of, some, tidy_pandas
+from .normalise import Frame, Normaliser, pandas_of, some, tidy_pandas
+from .selecting import held, listed_values, meets
 
 __all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
 
@@ -51,8 +52,8 @@ class Outcomes:
         """Whether the rows stay on an engine (DuckDB, Spark, a lazy Polars frame)."""
         return isinstance(self.table, nw.LazyFrame)
 
-    def where(self, **conditions: Any) -> Outcomes:
-        """Rows that meet every condition: a column with one value or a list of values.
+    def where(self, /, **conditions: Any) -> Outcomes:
+        """Rows that meet every condition: a column with one value or a list of values; None is a missing value.
 
         Raises
         ------
@@ -65,35 +66,18 @@ class Outcomes:
         >>> len(runs.where(tier="Tier1", mode=["Off", "On"]).frame)
         29
         """
-        table = self.table
+        table, modes, said = self.table, self.modes, []
         for column, wanted in conditions.items():
             if column not in self.columns:
                 raise ValueError(f"there is no column {column!r}; the columns are {some(self.columns)}")
-            values = [wanted] if isinstance(wanted, str | bool | int | float) else list(wanted)
+            values = listed_values(wanted)
             if not values:
                 raise ValueError(f"choose at least one value of {column}")
-            typed = table.collect_schema()[column]
-            if typed == nw.Boolean:
-                table = table.filter(nw.col(column).is_in([bool(value) for value in values]))
-                continue
-            texts = self._values(column, [str(value) for value in values])
-            table = table.filter(nw.col(column).cast(nw.String).is_in(texts))
-        chosen = {text.lower() for text in texts_of(conditions.get("mode", list(self.modes)))}
-        kept = tuple(mode for mode in self.modes if mode.lower() in chosen)
-        said = ", ".join(f"{column} = {some(texts_of(value), 6)}" for column, value in conditions.items())
-        return replace(self, frame=native(table), modes=kept, notes=(*self.notes, f"chosen: {said}"))
-
-    def _values(self, column: str, wanted: list[str]) -> list[str]:
-        """The wanted values as the data spell them; modes are found in any case."""
-        there = distinct(self.table, column)
-        known = {value: value for value in there}
-        if column == "mode":
-            known = {value.lower(): value for value in there} | known
-        found = [known.get(value, known.get(value.lower()) if column == "mode" else None) for value in wanted]
-        for value, hit in zip(wanted, found, strict=True):
-            if hit is None:
-                raise ValueError(f"no row has {column} = {value!r}; there are {some(sorted(there))}")
-        return [hit for hit in found if hit is not None]
+            found = held(self.table, column, values)
+            table = table.filter(meets(table, column, found))
+            modes = tuple(mode for mode in modes if mode in found) if column == "mode" else modes
+            said.append(f"{column} = {some(map(str, values), 6)}")
+        return replace(self, frame=native(table), modes=modes, notes=(*self.notes, f"chosen: {', '.join(said)}"))
 
     def pool_versions(self) -> Outcomes:
         """Accept a mix of suite versions: rates and comparisons then pool them, and every table says so."""
@@ -145,11 +129,6 @@ class Outcomes:
             for name, text in self.describe()
         )
         return f"<table><caption>What was read, and what it supports</caption><tbody>{rows}</tbody></table>"
-
-
-def texts_of(value: Any) -> list[str]:
-    """One value or many, as texts."""
-    return [str(value)] if isinstance(value, str | bool | int | float) else [str(one) for one in value]
 
 
 def native(table: Frame) -> Any:

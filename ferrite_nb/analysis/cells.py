@@ -200,6 +200,11 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
     if one.counted == "traces":
         if mode and key == mode_key(counted.baseline):
             return "not computable: this is the baseline mode itself"
+        told = {} if counted.runs.pooled else versions(counted.cells, one, ["mode"])
+        mine, theirs = (_versions_in(told, name) for name in (mode, counted.baseline))
+        if mine and theirs and mine != theirs:
+            said = f"{counted.baseline} {' and '.join(theirs)}, {mode} {' and '.join(mine)}"
+            return f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
         if not row["n"]:
             return f"not computable: no benign case ran in {counted.baseline}, so there is no trace to compare with"
     if row["n"]:
@@ -218,6 +223,11 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
         return "not computable: no attack ran in this mode"
     wanted = " and ".join(f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind")
     return f"not computable: no case{' with ' + wanted if wanted else ''} in this stratum"
+
+
+def _versions_in(told: Mapping[tuple[str, ...], list[str]], mode: str) -> list[str]:
+    """The suite versions of a mode, found in any case; none where the mode has no row."""
+    return told.get((mode,)) or next((found for (name,), found in told.items() if mode_key(name) == mode_key(mode)), [])
 
 
 def _rows(counted: Counted, mode: str, kind: str) -> int:
@@ -257,7 +267,8 @@ def plain_notes(counted: Counted, one: Metric, row: Any) -> list[str]:
     if row["unmeasurable"]:
         notes.append(f"{row['unmeasurable']} attack rows not measurable, left out")
     if row["missing"]:
-        notes.append(f"{row['missing']} rows without a known outcome are not in n")
+        noun, verb = ("row", "is") if row["missing"] == 1 else ("rows", "are")
+        notes.append(f"{row['missing']} {noun} without a known outcome {verb} not in n")
     if one.symbol == "FSR-proxy":
         notes.append("FSR-proxy, not FGR")
     if not counted.runs.checked:

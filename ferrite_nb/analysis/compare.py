@@ -150,7 +150,7 @@ def versions_of(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[st
         if len(several) > 1:
             raise OutcomesError(
                 f"{name_of(keys, labels)} mixes suite versions ({', '.join(several)}). Choose one with "
-                "runs.where(suite_version=...) or accept the mix with runs.poolversions_of()"
+                "runs.where(suite_version=...) or accept the mix with runs.pool_versions()"
             )
     return found
 
@@ -161,7 +161,7 @@ def version_reason(told: dict[tuple[str, ...], list[str]], labels: tuple[str, ..
     if not first or not second or first == second:
         return ""
     return (
-        f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.poolversions_of() accepts them"
+        f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.pool_versions() accepts them"
     )
 
 

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..counts import differences, find_mode, modes_of
+from ..counts import cube, differences, find_mode, modes_of
 from ..normalise import pandas_of
 from ..outcomes import UNCHECKED, Outcomes
 from ..stats.differences import paired_quantile
@@ -43,8 +43,8 @@ def overhead(
 
     Not computable when
     -------------------
-    no case has the number in both modes; or cached answers make it meaningless (a column `cache_hits` above 0 in any
-    row of the two modes). Never 0 ms for no pair.
+    no case has the number in both modes; the modes ran different suite versions; or cached answers make it meaningless
+    (a column `cache_hits` above 0 in any row of the two modes). Never 0 ms for no pair.
 
     Notes
     -----
@@ -98,6 +98,12 @@ def not_computable(runs: Outcomes, column: str, baseline: str, mode: str) -> str
         raise ValueError(f"there is no column {column!r}; the columns are {', '.join(have)}")
     if not runs.table.collect_schema()[column].is_numeric():
         raise ValueError(f"{column} holds no numbers")
+    if not runs.pooled and "suite_version" in have:
+        cells = cube(runs.where(mode=[baseline, mode]), ["mode", "suite_version"], [])
+        found = {one: sorted(part) for one, part in cells.groupby("mode")["suite_version"].unique().items()}
+        if len({version for several in found.values() for version in several}) > 1:
+            said = ", ".join(f"{one} {' and '.join(found[one])}" for one in (baseline, mode))
+            return f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
     if "cache_hits" in have:
         rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
         most = pandas_of(rows.select(nw.col("cache_hits").cast(nw.Float64).max().alias("most")))["most"].iloc[0]

@@ -1,0 +1,117 @@
+"""Hostile tables: columns named like those of the answers, odd values in conditions, weights, versions, negatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ferrite_nb as fnb
+
+from .engines import ENGINES, on_engine
+
+NAMES = ["k", "n", "rate", "metric", "note", "level", "method", "mode_a", "cases", "b", "p", "low", "missing",
+         "clusters", "k0", "n0", "_state", "_mode0", "not_attempted", "trend_p"]  # fmt: skip
+
+
+def runs_of(cases: int = 24, **columns: object) -> pd.DataFrame:
+    """Two modes on the same cases; in Off the first half of the attacks succeed, in On every sixth."""
+    number = np.tile(np.arange(cases), 2)
+    off = np.repeat([True, False], cases)
+    frame = pd.DataFrame({"case_id": [f"c{i}" for i in number], "mode": np.where(off, "Off", "On"), "kind": "attack"})
+    return frame.assign(attack_success=np.where(off, number < cases // 2, number % 6 == 0), **columns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stratum_named_like_a_column_of_the_answer_gives_the_same_numbers(name):
+    stratum = [f"v{i % 3}" for i in range(24)] * 2
+    plain, clash = (fnb.outcomes(runs_of().assign(**{one: stratum})) for one in ("zz", name))
+    assert any(f"{name} is {name}_" in note for note in clash.notes)
+    for verb, by in ((fnb.rates, "by"), (fnb.compare, "by"), (fnb.gradient, "by")):
+        wanted, found = verb(plain, **{by: "zz"}), verb(clash, **{by: f"{name}_"})
+        pd.testing.assert_frame_equal(found, wanted.rename(columns={"zz": f"{name}_"}), obj=verb.__name__)
+        assert found.columns.is_unique
+    clustered = fnb.rates(clash, "ASR", cluster=f"{name}_")
+    pd.testing.assert_frame_equal(
+        clustered.drop(columns="note"), fnb.rates(plain, "ASR", cluster="zz").drop(columns="note")
+    )
+    assert len(fnb.limits(clash)) == len(fnb.limits(plain))
+    with pytest.raises(ValueError, match=f"no column '{name}' .the file's column is called {name}_ here."):
+        fnb.rates(clash, by=name)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_condition_on_a_flag_goes_by_its_meaning(engine):
+    runs = fnb.outcomes(on_engine(engine, runs_of()))  # 12 of 24 and 4 of 24 succeed
+    for value, rows in ((True, 16), ("no", 32), ("false", 32), (0, 32), (np.bool_(True), 16), ([True, False], 48)):
+        assert fnb.rates(runs.where(attack_success=value), "ASR")["n"].sum() == rows, value
+    with pytest.raises(ValueError, match=r"attack_success is true, false or missing \(None\), got 'maybe'"):
+        runs.where(attack_success="maybe")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_condition_takes_numbers_and_missing_values(engine):
+    frame = runs_of(turn=[i % 4 for i in range(24)] * 2, label=[None, "x", "y"] * 16)
+    runs = fnb.outcomes(on_engine(engine, frame))
+    for conditions, rows in (
+        ({"turn": np.int64(2)}, 12), ({"turn": 2.0}, 12), ({"turn": "2"}, 12), ({"label": None}, 16),
+        ({"label": ["x", None]}, 32), ({"label": "y"}, 16),
+    ):  # fmt: skip
+        assert fnb.rates(runs.where(**conditions), "ASR")["n"].sum() == rows, conditions
+    with pytest.raises(ValueError, match="no row has turn = '9'; there are 0, 1, 2, 3"):
+        runs.where(turn=9)
+    with pytest.raises(ValueError, match="turn holds numbers, got Timestamp"):
+        runs.where(turn=pd.Timestamp("2026-01-01"))
+
+
+def test_modes_that_differ_by_case_only_stay_apart():
+    frame = runs_of()
+    runs = fnb.outcomes(frame.assign(mode=frame["mode"].replace("Off", "on")))
+    assert runs.where(mode="On").modes == ("On",) and runs.where(mode="on").modes == ("on",)
+    table = fnb.rates(runs.where(mode="on"), "ASR")
+    assert table[["mode", "k", "n"]].to_numpy().tolist() == [["on", 12, 24]]
+
+
+def test_a_case_is_found_among_more_than_a_hundred_thousand():
+    frame = pd.DataFrame({"case_id": [f"c{i}" for i in range(120_000)], "mode": "On", "attack_success": True})
+    assert len(fnb.outcomes(frame).where(case_id="c119999").frame) == 1
+
+
+def test_weights_of_cases_are_repeats_of_them():
+    """Case a succeeds in 3 of 3 tries in Off and in 0 of 3 in On, case b in 0 of 5; a weight of 0 is no case."""
+    rows = [("a", "Off", True, 3), ("a", "On", False, 3), ("b", "Off", False, 5), ("b", "On", False, 5),
+            ("c", "Off", True, 0), ("c", "On", True, 0)]  # fmt: skip
+    runs = fnb.outcomes(pd.DataFrame(rows, columns=["case_id", "mode", "attack_success", "rows"]))
+    table = fnb.rates(runs, "ASR")
+    assert table[["k", "n", "clusters"]].to_numpy().tolist() == [[3, 8, 2], [0, 8, 2]]
+    one = fnb.compare(runs).iloc[0]
+    assert (one["n_pairs"], one["b"], one["c"], one["rate_a"], one["rate_b"]) == (2, 1, 0, 0.5, 0.0)
+
+
+def test_a_missing_weight_or_a_negative_number_raises_with_its_place():
+    frame = pd.DataFrame({"mode": "On", "attack_success": [True, False], "rows": [None, 3]})
+    with pytest.raises(fnb.OutcomesError, match=r"row 1 .*column rows has nothing; it must be a whole number >= 0"):
+        fnb.outcomes(frame)
+    for column in ("latency_ms", "tokens"):
+        with pytest.raises(fnb.OutcomesError, match=f"row 2 .*column {column} has '-1.*it must be a number >= 0"):
+            fnb.outcomes(runs_of(cases=1, **{column: [5, -1]}))
+
+
+def test_missing_outcomes_of_a_table_of_counts_are_kept():
+    """10 attacks: 2 of 7 known succeed, 3 unknown: between 2/10 and 5/10."""
+    table = fnb.rates(fnb.outcomes(pd.DataFrame({"mode": ["On"], "k": [2], "n": [7], "missing": [3]})), "ASR")
+    assert table[["k", "n", "missing", "floor", "ceiling"]].to_numpy().tolist() == [[2, 7, 3, 0.2, 0.5]]
+
+
+def test_nothing_is_compared_over_suite_versions_unless_asked_for():
+    frame = runs_of(latency_ms=5.0, trace="open", suite_version=["1"] * 24 + ["2"] * 24).assign(kind="benign")
+    runs = fnb.outcomes(frame)
+    for table in (fnb.overhead(runs), fnb.rates(runs, "UP").query("mode == 'On'")):
+        said = "not computable: suite versions differ (Off 1, On 2); runs.pool_versions() accepts them"
+        assert set(table["note"]) == {said}
+    pooled = runs.pool_versions()
+    assert fnb.overhead(pooled)["n_pairs"].tolist() == [24, 24]
+    assert fnb.rates(pooled, "UP")[["k", "n"]].to_numpy().tolist() == [[0, 0], [24, 24]]
+    attacks = fnb.outcomes(frame.assign(kind="attack"))
+    assert "runs.pool_versions() accepts them" in fnb.compare(attacks)["note"].iloc[0]
+    assert hasattr(attacks, "pool_versions")
