@@ -6,6 +6,7 @@ small count tables come back, as pandas.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import and_
@@ -22,6 +23,12 @@ from .outcomes import Outcomes
 
 NO_VALUE = "(missing)"
 MOST_REPEATS = 2**20  # per case and mode: three counts are packed into one integer of 60 bits
+
+
+def need_outcomes(runs: Any) -> None:
+    """Raise where a verb got a plain frame or anything else in place of outcomes."""
+    if not isinstance(runs, Outcomes):
+        raise TypeError(f"outcomes are needed, got {type(runs).__name__}; make them with fnb.read or fnb.outcomes")
 
 
 def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
@@ -211,23 +218,25 @@ def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence
             for mode, name in zip(modes, packed, strict=True)
         )
     )
-    per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
-        *(nw.col(name).sum().alias(name) for name in packed)
-    )
-    found = pandas_of(per_case.group_by(*keep, *packed).agg(nw.len().alias("cases")))
+    with warnings.catch_warnings():  # pandas calls the columns of more than a hundred modes fragmented
+        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+        per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
+            *(nw.col(name).sum().alias(name) for name in packed)
+        )
+        found = pandas_of(per_case.group_by(*keep, *packed).agg(nw.len().alias("cases")))
     return _unpack(filled(found, keep), keep, packed)
 
 
 def _unpack(found: pd.DataFrame, keep: Sequence[str], packed: Sequence[str]) -> pd.DataFrame:
     """Take k, n and missing out of the packed integers."""
-    out = found[list(keep)].copy()
+    parts: dict[str, Any] = {}
     for place, name in enumerate(packed):
         value = found[name].fillna(0).astype("int64")
-        out[f"k{place}"] = value % MOST_REPEATS
-        out[f"n{place}"] = value // MOST_REPEATS % MOST_REPEATS
-        out[f"m{place}"] = value // MOST_REPEATS**2
-    out["cases"] = found["cases"].astype("int64")
-    numbers = [name for name in out if name not in keep]
+        parts[f"k{place}"] = value % MOST_REPEATS
+        parts[f"n{place}"] = value // MOST_REPEATS % MOST_REPEATS
+        parts[f"m{place}"] = value // MOST_REPEATS**2
+    parts["cases"] = found["cases"].astype("int64")
+    out, numbers = pd.DataFrame({name: found[name] for name in keep} | parts), list(parts)
     return out.sort_values([*keep, *numbers], ignore_index=True)
 
 
@@ -307,6 +316,7 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
 
 def modes_of(runs: Outcomes) -> list[str]:
     """The modes in the documented order."""
+    need_outcomes(runs)
     return ordered_modes(runs.modes or distinct(runs.table, "mode"), runs.modes)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..columns import OutcomesError
-from ..counts import check_columns, labels, modes_of, row_masks
+from ..counts import check_columns, labels, modes_of, need_outcomes, row_masks
 from ..metrics import metric
 from ..normalise import pandas_of
 from ..outcomes import UNCHECKED, Outcomes
@@ -92,6 +92,7 @@ def _symbol(name: str) -> str:
 
 def rows_of(runs: Outcomes, name: str, strata: list[str], cluster: list[str]) -> pd.DataFrame:
     """One row per attempt of the metric's population: strata, case, place of the attempt, event (1, 0 or missing)."""
+    need_outcomes(runs)
     one, have = metric(name), runs.columns
     check_columns(runs, [*strata, *cluster], "by and cluster")
     if one.counted != "rows":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,8 @@ from ..counts import (
     cube,
     find_mode,
     grouped,
-    modes_of,
     name_of,
+    need_outcomes,
     tally,
     trace_counts,
     versions,
@@ -33,11 +35,14 @@ FEW = 5  # fewer cases, or fewer independent clusters, are not read as a rate
 
 def listed(names: str | Iterable[str] | None) -> list[str]:
     """One name or many, as a list."""
+    if names is not None and not isinstance(names, Iterable):
+        raise TypeError(f"a name or a list of names is needed, got {names!r}")
     return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Metric]:
     """The metrics asked for, or all proportions that the data support."""
+    need_outcomes(runs)
     if names is None:
         return [one for one in supported(runs.columns) if one.counted != "differences"]
     found = [metric(name) for name in listed(names)]
@@ -62,6 +67,19 @@ class Counted:
     baseline: str
     parts: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
+    @cached_property
+    def have(self) -> list[str]:
+        """The columns of the data: engines are asked once."""
+        return self.runs.columns
+
+    @cached_property
+    def kinds(self) -> dict[tuple[str, str], int]:
+        """The number of rows of each mode and kind."""
+        found: Counter[tuple[str, str]] = Counter()
+        for mode, kind, rows in zip(*(self.cells[name].tolist() for name in ("mode", "kind", "rows")), strict=True):
+            found[mode, kind] += rows
+        return found
+
     @property
     def by_mode(self) -> bool:
         """Whether the mode is one of the strata (it always is for rates)."""
@@ -77,7 +95,8 @@ def count(
     strata = [*by] if "mode" in by else [*by, "mode"]
     flags = {column for one in wanted for column in one.columns} | {"attempted"}
     cells = cube(runs, list(dict.fromkeys([*strata, *cluster])), sorted(flags))
-    return Counted(runs, cells, strata, list(cluster), modes_of(runs), baseline)
+    modes = ordered_modes(runs.modes or cells["mode"].unique(), runs.modes)
+    return Counted(runs, cells, strata, list(cluster), modes, baseline)
 
 
 def strata_of(counted: Counted, one: Metric) -> list[str]:
@@ -115,7 +134,7 @@ def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -
 def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
     """k, n, missing and the material of notes, one row per cell of `grid` and (where wanted) per cluster below it."""
     strata = list(dict.fromkeys([*strata_of(counted, one), *cluster_of(counted, one)]))
-    have = counted.runs.columns
+    have = counted.have
     if any(column not in have for column in one.columns):
         return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
     if one.symbol in counted.parts:
@@ -211,7 +230,7 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
         return ""
     if key in one.inactive and not _known_in(counted, one, mode):
         return f"not computable: {one.inactive[key]}"
-    if any(column not in counted.runs.columns for column in one.columns):
+    if any(column not in counted.have for column in one.columns):
         return f"not computable: {one.gap}"
     if row["missing"]:
         kind = f"{one.population.get('kind', '')} row".strip()
@@ -231,9 +250,7 @@ def _versions_in(told: Mapping[tuple[str, ...], list[str]], mode: str) -> list[s
 
 
 def _rows(counted: Counted, mode: str, kind: str) -> int:
-    cells = counted.cells
-    there = cells["kind"] == kind
-    return int(cells.loc[there & (cells["mode"] == mode) if mode else there, "rows"].sum())
+    return sum(rows for (one, other), rows in counted.kinds.items() if other == kind and mode in ("", one))
 
 
 def _known_in(counted: Counted, one: Metric, mode: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..columns import OutcomesError
+from ..counts import need_outcomes
 from ..outcomes import Outcomes
 from ..show.text import digits, estimate_text
 from ..stats.intervals import interval
@@ -77,6 +78,7 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
 
 def one_verdict(runs: Outcomes, one: Requirement) -> dict[str, Any]:
     """The verdict of one requirement, as a row."""
+    need_outcomes(runs)
     row: dict[str, Any] = {
         "requirement": in_words(one), "k": 0, "n": 0, "rate": math.nan, "low": math.nan, "high": math.nan,
         "threshold": one.threshold, "rule": one.rule_name, "verdict": "cannot tell", "note": "",

@@ -72,7 +72,7 @@ def overhead(
     if not reason and not len(values):
         reason = f"not computable: {REASONS.get(column, f'no case has {column} in both modes')}"
     rows: list[dict[str, Any]] = []
-    for q in quantiles:
+    for q in [quantiles] if isinstance(quantiles, int | float) else quantiles:
         found = paired_quantile(values, q, level=level)
         ends = {"value": found.value, "low": found.low, "high": found.high}
         if reason:

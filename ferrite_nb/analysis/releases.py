@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..counts import need_outcomes
 from ..normalise import distinct
 from ..outcomes import Outcomes
 from ..stats.differences import difference
@@ -72,6 +73,7 @@ def series_of(history: Mapping[str, Outcomes], one: Requirement) -> list[dict[st
     """The verdicts of one requirement, release by release, each with the number of its series."""
     rows: list[dict[str, Any]] = []
     for name, runs in history.items():
+        need_outcomes(runs)
         version, judge = version_of(runs, "suite_version"), version_of(runs, "judge_version")
         joins = bool(rows) and version != "" and rows[-1]["suite_version"] == version
         series = rows[-1]["series"] + (not joins) if rows else 1

@@ -97,6 +97,11 @@ def _one(given: Any, place: int) -> Requirement:
         rule=rule,
         level=level_of(given.get("level", 0.95)),
         cluster=given.get("cluster"),
-        power_at=tuple(fraction(rate, f"{where}: power_at") for rate in given.get("power_at", ())),
+        power_at=tuple(fraction(rate, f"{where}: power_at") for rate in _several(given.get("power_at", ()))),
         **{name: str(given.get(name, "")) for name in ("suite_version", "owner", "schedule", "on_cannot_tell", "name")},
     )
+
+
+def _several(rates: Any) -> list[Any]:
+    """One rate or many."""
+    return list(rates) if isinstance(rates, list | tuple) else [rates]
