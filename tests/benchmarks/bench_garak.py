@@ -1,6 +1,4 @@
-"""A large garak report: the time and memory of `fnb.read` beside what orjson needs to parse the lines alone.
-
-Run: python tests/benchmarks/bench_garak.py [megabytes]
+"""A large garak report: `fnb.read` beside what orjson needs to parse the lines alone.
 
 The goal is at most 2 times orjson's time, in less than 400 MB of memory. The report is invented: 8 probes, prompts and
 outputs of some hundred characters, 3 outputs per prompt, in the layout of garak 0.15.
@@ -10,32 +8,18 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 PARSE = """
-import sys, time, orjson
-started = time.perf_counter()
-with open(sys.argv[1], "rb") as lines:
+with open(path, "rb") as lines:
     for line in lines:
         orjson.loads(line)
+return []
 """
 READ = """
-import sys, time, orjson
-import pandas, narwhals, ferrite_nb as fnb
-from ferrite_nb.readers.read import readers
-readers(), narwhals.from_native(pandas.DataFrame())  # imports are not counted, here as there
-import ferrite_nb.stats
-started = time.perf_counter()
-runs = fnb.read(sys.argv[1])
+runs = fnb.read(path)
 assert any("equals the report's own eval rows in 8 of 8" in note for note in runs.notes), runs.notes
-"""
-REPORT = """
-print(time.perf_counter() - started)
-with open("/proc/self/status") as status:
-    print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024)
+return [len(runs.frame)]
 """
 
 
@@ -87,29 +71,3 @@ def write_report(path: Path, megabytes: int, seed: int = 0) -> None:
             put({"entry_type": "eval", "probe": probe, "detector": detector, "passed": 3 * seq - hits, "fails": hits,
                  "nones": 0, "total_evaluated": 3 * seq, "total_processed": 3 * seq})  # fmt: skip
         put({"entry_type": "completion", "end_time": "2026-01-02T11:00:00", "run": "r1"})
-
-
-def measured(code: str, path: Path) -> tuple[float, float]:
-    """Seconds and megabytes of a program in a process of its own; the best time of three."""
-    runs = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", code + REPORT, str(path)], capture_output=True, text=True, check=True
-        )
-        runs.append([float(line) for line in done.stdout.split()[-2:]])
-    return min(run[0] for run in runs), max(run[1] for run in runs)
-
-
-def main(megabytes: int = 200) -> None:
-    """Write the report, measure both, print the ratio."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "bench.report.jsonl")
-        write_report(path, megabytes)
-        parse, parse_memory = measured(PARSE, path)
-        read, read_memory = measured(READ, path)
-        print(f"{path.stat().st_size / 1e6:.0f} MB: orjson {parse:.2f} s, {parse_memory:.0f} MB; "
-              f"fnb.read {read:.2f} s, {read_memory:.0f} MB; ratio {read / parse:.2f}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:2]))

@@ -1,6 +1,6 @@
 """How often `limits` calls clean simulated data severe: 200 data sets, at most 5 % may have one.
 
-    python tests/benchmarks/false_alarms.py [SETS]
+python tests/benchmarks/false_alarms.py [SETS]
 """
 
 from __future__ import annotations
