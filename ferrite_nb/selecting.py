@@ -23,7 +23,9 @@ def held(table: Frame, column: str, wanted: list[Any]) -> list[Any]:
     plain = [None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in wanted]
     if typed == nw.Boolean:
         return [_flag(column, value) for value in plain]
-    named = [_number(column, value) if typed.is_numeric() else str(value) for value in plain if value is not None]
+    named: list[Any] = [
+        _number(column, value) if typed.is_numeric() else str(value) for value in plain if value is not None
+    ]
     if not named:  # Arrow looks for no empty list
         return [None]
     there: dict[Any, Any]
