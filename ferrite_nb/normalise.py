@@ -315,7 +315,11 @@ class Normaliser:
             # called "" (a harness that names no defence), a case may not.
             blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
             absent |= {name: absent[name] | there for name, there in blank.items()}
-        counts = pandas_of(self.frame.select(*(how_many(gone).alias(name) for name, gone in absent.items())))
+            gone = {name: how_many(there) for name, there in absent.items()}
+        else:
+            # An engine knows from the statistics of a file how many keys there are; a condition would read them all.
+            gone = {name: nw.len() - nw.col(name).count() for name in missing}
+        counts = pandas_of(self.frame.select(*(number.alias(name) for name, number in gone.items())))
         for name in missing:
             count = counts[name].fillna(0).iloc[0]
             if int(count):

@@ -136,33 +136,32 @@ def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: 
     """The rates of one metric: the counts of each cell through the interval that fits its unit."""
     frame, below = cells_of(counted, one)
     keys = cluster_of(counted, one)
-    known = frame["n"] > 0
-    frame["rate"] = np.where(known, frame["k"] / frame["n"].where(known, 1), np.nan)
-    everyone = frame["n"] + frame["missing"]
-    some = everyone > 0
-    frame["floor"] = np.where(some, frame["k"] / everyone.where(some, 1), np.nan)
-    frame["ceiling"] = np.where(some, (frame["k"] + frame["missing"]) / everyone.where(some, 1), np.nan)
-    frame["level"], frame["clusters"] = options["level"], pd.array([pd.NA] * len(frame), dtype="Int64")
-    found = interval(frame["k"].to_numpy(), frame["n"].to_numpy(), **options)
-    frame["low"], frame["high"], frame["method"] = found.low, found.high, options["method"]
-    frame["n_eff"] = frame["n"].astype("float64").where(known)
+    k, n, missing = (frame[name].to_numpy(dtype="int64") for name in ("k", "n", "missing"))
+    found = interval(k, n, **options)
+    with np.errstate(invalid="ignore"):  # 0 of 0 is not a number, as it should be
+        numbers = {"rate": k / n, "floor": k / (n + missing), "ceiling": (k + missing) / (n + missing)}
+    numbers |= {"low": found.low, "high": found.high, "n_eff": np.where(n > 0, n, np.nan)}
+    fixed = {"level": options["level"], "method": options["method"]}
+    no_clusters = pd.array([pd.NA] * len(frame), dtype="Int64")
+    # made at once: a table that grows by columns costs more than the statistics
+    frame = pd.DataFrame({"metric": one.symbol, **dict(frame.items()), **fixed, **numbers, "clusters": no_clusters})
     if keys:
         if options["method"] != "wilson" or options["z"] is not None:
             raise ValueError('with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None')
         clustered(frame, below, keys, options["level"])
+    said = frame[["n", "missing", "not_attempted", "unmeasurable", "note"]].to_dict("records")
     frame["note"] = [
         "; ".join(
             [row["note"]]
             if row["note"].startswith("not computable")
             else [*plain_notes(counted, one, row), *filter(None, [row["note"]])]
         )
-        for _, row in frame.iterrows()
+        for row in said
     ]
     if implied and one.counted == "rows":
         frame["note"] = [
             with_repeats(note, row) for note, (_, row) in zip(frame["note"], frame.iterrows(), strict=True)
         ]
-    frame.insert(0, "metric", one.symbol)
     return frame
 
 
@@ -242,5 +241,5 @@ def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFra
 def joined(tables: list[pd.DataFrame], strata: list[str]) -> pd.DataFrame:
     """All metrics under each other with the columns of the contract; a fact of the suite has an empty mode."""
     columns = ["metric", *strata, *NUMBERS]
-    rows = [table.assign(mode=table.get("mode", ""))[columns] for table in tables]
+    rows = [(table if "mode" in table else table.assign(mode=""))[columns] for table in tables]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)

@@ -17,7 +17,6 @@ from scipy.special import betainccinv, betaincinv, ndtri
 from . import _check
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
-_STATSMODELS = {"wilson": "wilson", "clopper-pearson": "beta", "agresti-coull": "agresti_coull"}
 _REFUSED = {"normal": "the normal interval has no width at 0 of n and covers far too little for rare events"}
 
 Floats = NDArray[np.float64]
@@ -265,17 +264,18 @@ def _added_limits(k: Any, n: Any, z: Any) -> tuple[Any, Any]:
 
 
 def _ends(k: Floats, n: Floats, method: str, level: float, z: float | None) -> tuple[Floats, Floats]:
-    """Both ends before the exact ends are set; the z formulas are for a z that no level gives exactly."""
+    """Both ends before the exact ends are set."""
     tail = (1 - level) / 2
-    if z is not None:
-        return score_limits(k / n, n, z) if method == "wilson" else _added_limits(k, n, z)
+    if method in ("wilson", "agresti-coull"):
+        quantile = float(-ndtri(tail)) if z is None else z
+        return score_limits(k / n, n, quantile) if method == "wilson" else _added_limits(k, n, quantile)
     if method == "jeffreys":
         # not from statsmodels: 0.14.6 takes the upper quantile at 1 - tail, which loses digits near level 1
         a, b = k + 0.5, n - k + 0.5
         return np.asarray(betaincinv(a, b, tail)), np.asarray(betainccinv(a, b, tail))
     from statsmodels.stats.proportion import proportion_confint
 
-    low, high = proportion_confint(k, n, alpha=1 - level, method=_STATSMODELS[method])
+    low, high = proportion_confint(k, n, alpha=1 - level, method="beta")
     return np.asarray(low), np.asarray(high)
 
 

@@ -33,7 +33,7 @@ from ferrite_nb.counts import cube
 path = {path!r}
 con = duckdb.connect()
 small = fnb.read(fnb.data("ferrite_run_a.csv"))
-fnb.rates(small); fnb.compare(small)  # imports are not counted
+fnb.rates(small)  # imports are not counted
 """
 GROUP = "select mode, tier, kind, attack_success, count(*) from read_parquet('{path}') group by all"
 STRATA = "select mode, tier, scope, kind, attack_success, gated, count(*) from read_parquet('{path}') group by all"
