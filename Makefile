@@ -43,7 +43,7 @@ class-page: .venv/.lab  ## write the class page, one HTML file that needs no ins
 	@$(BIN)/python -m ferrite_nb.class_page -o class_page.html $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv \
 	  --cluster template --data "run B, 909 generated cases, reconstructed from the published rule and labels")
 
-bench: .venv/.bench  ## measure this project side by side with its peers
+bench: .venv/.bench  ## measure this project side by side with its peers (10 minutes); writes docs/benchmarks.md
 	@$(BIN)/python -m tests.benchmarks
 
 floors: pyproject.toml  ## run the tests on the oldest versions that pyproject.toml allows
@@ -82,5 +82,5 @@ clean:  ## remove what the commands above made, .venv included
 	@touch $@
 
 .venv/.bench: .venv/.test
-	@$(PIP) -e ".[bench]" || echo "some peers could not be installed; the benchmark reports them as missing"
+	@$(BIN)/python -m tests.benchmarks --install
 	@touch $@
