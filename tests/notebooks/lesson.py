@@ -6,7 +6,6 @@ import functools
 import os
 import re
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -26,10 +25,9 @@ OFFLINE = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", 
 
 @dataclass(frozen=True)
 class Run:
-    """An executed notebook: its cells with outputs, how long it took, and the files it left behind."""
+    """An executed notebook: its cells with outputs, and the files it left behind."""
 
     notebook: Any
-    seconds: float
     left: frozenset[Path]
 
     def outputs(self) -> list[tuple[int, Any]]:
@@ -61,9 +59,8 @@ def run(path: Path, **environment: str) -> Run:
             # path, because kernel and client work in different folders.
             config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
         )
-        start = time.perf_counter()
         client.execute()
-    return Run(notebook, time.perf_counter() - start, frozenset(files(path.parent) - before))
+    return Run(notebook, frozenset(files(path.parent) - before))
 
 
 @functools.cache
