@@ -59,7 +59,8 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
 def filled(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Labels of a small table as plain text, with a word for the missing one."""
     for name in names:
-        frame[name] = frame[name].astype(object).where(frame[name].notna(), NO_VALUE).astype(str)
+        text = frame[name]
+        frame[name] = (text.astype(object).where(text.notna(), NO_VALUE) if text.hasnans else text).astype(str)
     return frame
 
 

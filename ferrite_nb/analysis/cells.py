@@ -20,6 +20,7 @@ from ..counts import (
     cube,
     find_mode,
     grouped,
+    masks,
     name_of,
     need_outcomes,
     tally,
@@ -255,8 +256,9 @@ def _rows(counted: Counted, mode: str, kind: str) -> int:
 
 def _known_in(counted: Counted, one: Metric, mode: str) -> bool:
     """Whether any outcome of the metric's population is known in the mode."""
-    table = tally(counted.cells[counted.cells["mode"] == mode], one, [])
-    return bool(table["n"].iloc[0])
+    _, known, _ = masks(counted.cells, one)
+    mine = counted.cells["mode"].to_numpy(dtype=object) == mode
+    return bool(counted.cells["rows"].to_numpy()[known & mine].any())
 
 
 def _mixed(counted: Counted, one: Metric, strata: list[str], row: Any, found: list[str]) -> str:
