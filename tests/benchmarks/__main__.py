@@ -80,7 +80,7 @@ def measure_scale(rows: list[Row], growth: list[list[str]], asked: argparse.Name
         growth += table
         rows += fitted
         if asked.full:
-            rows.append(scale.huge(scale.write(folder, 10 * sizes[-1] + 1), 10 * sizes[-1]))
+            rows.append(scale.huge(scale.write(folder, 10 * sizes[-1]), 10 * sizes[-1]))
 
 
 def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> str:
@@ -101,14 +101,17 @@ def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> s
             "## Beside other packages\n",
             "From arrays to 95 % bounds, 10,000 resamples, CPU time after a warm call. “Times ours” is their median "
             "by ours on the same task; memory is what the call added. Ours are binomial and multinomial draws (or "
-            "their quantiles) in place of resampled rows, so the bounds agree to the noise of resampling. For the "
-            "judge the methods differ: ours and truescore correct by sensitivity and specificity, evalstats by "
-            "prediction-powered inference, garak takes both as known; see "
+            "their quantiles) in place of resampled rows, so the bounds agree to the noise of resampling (evalsig "
+            "takes the difference the other way round). For the judge the methods differ: ours and truescore correct by "
+            "sensitivity and specificity, evalstats by prediction-powered inference, garak takes both as known; see "
             "[Coverage](coverage.md) for how often each holds the truth.\n",
             markdown(beside, ("task", "program", "CPU time", "times ours", "MB added", "bounds")) + "\n",
         ]
     if growth:
-        parts += ["## Growth\n", markdown(growth, ("what", "rows", "time", "peak MB")) + "\n"]
+        said = (
+            "Below a million rows a Parquet file is read into memory and checked in full; above, it stays on DuckDB.\n"
+        )
+        parts += ["## Growth\n", said, markdown(growth, ("what", "rows", "time", "peak MB")) + "\n"]
     return "\n".join(parts)
 
 

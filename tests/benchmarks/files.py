@@ -66,10 +66,9 @@ def inspect(folder: Path, samples: int, rounds: int) -> Row:
     if made.returncode:
         return Row(what, "", f"inspect_ai: {made.stderr.strip().splitlines()[-1][:80]}", "", goal, "not measured")
     log = next(folder.glob("*.eval"))
-    once = {"warm": False, "times": 1}
     peer, ours = side_by_side(
-        [Program("inspect_ai", bench_inspect.READY.format(path=str(log)), bench_inspect.PEER, python, **once),  # type: ignore[arg-type]
-         Program("ferrite_nb", READY.format(path=str(log)), bench_inspect.READ, **once)], rounds  # type: ignore[arg-type]
+        [Program("inspect_ai", bench_inspect.READY.format(path=str(log)), bench_inspect.PEER, python, times=3),
+         Program("ferrite_nb", READY.format(path=str(log)), bench_inspect.READ, times=3)], rounds
     )  # fmt: skip
     beside = f"`samples_df` of inspect_ai {version_of('inspect_ai')}: {clocks(peer)}"
     if peer.gap or ours.gap:

@@ -103,7 +103,7 @@ def side_by_side(programs: Sequence[Program], rounds: int) -> list[Timing]:
     found = [Timing() for _ in programs]
     for turn in range(rounds):
         for program, sum_of in zip(programs, found, strict=True):
-            if sum_of.gap or (turn and program.limited and sum(sum_of.wall) > 10):
+            if sum_of.gap or (turn and program.limited and sum(sum_of.wall) > 4):
                 continue
             one = run(program)
             sum_of.wall += one.wall
