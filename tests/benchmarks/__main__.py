@@ -102,9 +102,9 @@ def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> s
             "From arrays to 95 % bounds, 10,000 resamples, CPU time after a warm call. “Times ours” is their median "
             "by ours on the same task; memory is what the call added. Ours are binomial and multinomial draws (or "
             "their quantiles) in place of resampled rows, so the bounds agree to the noise of resampling (evalsig "
-            "takes the difference the other way round). For the judge methods differ: ours and truescore correct by "
-            "sensitivity and specificity, evalstats by prediction-powered inference, garak takes both as known; see "
-            "[Coverage](coverage.md) for how often each holds the truth.\n",
+            "takes the difference the other way round). For the judge the methods differ: ours and truescore correct "
+            "by sensitivity and specificity, evalstats by prediction-powered inference, garak takes both as known; "
+            "see [Coverage](coverage.md) for how often each holds the truth.\n",
             markdown(beside, ("task", "program", "CPU time", "times ours", "MB added", "bounds")) + "\n",
         ]
     if growth:
