@@ -103,6 +103,8 @@ def _report(command: argparse.ArgumentParser) -> None:
     _results(command)
     command.add_argument("-o", "--output", type=Path, default=Path("report"), metavar="DIR",
                          help="folder of the report (default: report)")  # fmt: skip
+    command.add_argument("--requirements", type=Path, metavar="FILE.toml",
+                         help="report on releases instead: --name RELEASE=FILE for each, in order of time")  # fmt: skip
     command.add_argument("--by", type=_list, default=[], metavar="A,B", help="strata of the rates")
     command.add_argument("--cluster", type=_list, default=[], metavar="A[,B]",
                          help="the column whose cases are alike; two columns cross")  # fmt: skip

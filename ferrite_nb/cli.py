@@ -28,6 +28,16 @@ def read_results(args: argparse.Namespace) -> Outcomes:
     return runs.pool_versions() if args.pool_versions else runs
 
 
+def read_releases(args: argparse.Namespace) -> dict[str, Outcomes]:
+    """Each named file as a release of its own, in the order given."""
+    from . import read
+
+    if args.results or not args.name:
+        raise ValueError("a report on releases needs --name RELEASE=FILE for each release, and no other results")
+    options = {"check": "full", "keep": args.keep, **declarations(args)}
+    return {release: read(file, **options) for release, file in args.name}
+
+
 def run_lab(args: argparse.Namespace) -> int:
     """`ferrite-nb lab`: JupyterLab until Ctrl-C."""
     from .launch import launch
@@ -39,8 +49,11 @@ def run_lab(args: argparse.Namespace) -> int:
 def run_report(args: argparse.Namespace) -> int:
     """`ferrite-nb report`: the report and where it is."""
     from .analysis.labels import table_of
-    from .report import write
+    from .report import write, write_periodic
 
+    if args.requirements is not None:
+        print(f"report  {write_periodic(read_releases(args), args.requirements, args.output)}")
+        return 0
     written = write(
         read_results(args),
         args.output,

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.cli import main
 from ferrite_nb.report import write, write_periodic
 
 HOSTILE = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eabc", "x" * 300]
@@ -155,3 +156,18 @@ def test_the_periodic_report_has_a_chart_and_a_table_per_requirement(tmp_path):
     text = write_periodic(history, fnb.data("release_requirements.toml"), tmp_path).read_text("utf-8")
     assert "v1" in text and "v2" in text and "never joined" in text and "1.8" in text
     assert text.count("<h2") == 2
+
+
+def test_the_command_line_reports_on_named_releases(tmp_path, capsys):
+    frame = pd.read_csv(fnb.data("releases.csv"), dtype=str, keep_default_na=False)
+    names = []
+    for release in ("1.7", "1.8"):
+        file = tmp_path / f"{release}.csv"
+        frame[frame["release"] == release].to_csv(file, index=False)
+        names += ["--name", f"{release}={file}"]
+    rules = str(fnb.data("release_requirements.toml"))
+    assert main(["report", *names, "--requirements", rules, "-o", str(tmp_path / "out")]) == 0
+    text = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Release 1.8, suite version v2: pass: 1, fail: 1, cannot tell: 0." in text
+    assert main(["report", str(file), "--requirements", rules]) == 2
+    assert "--name RELEASE=FILE" in capsys.readouterr().err
