@@ -48,9 +48,9 @@ def test_latin_bytes_are_replaced_with_a_note(tmp_path):
 
 
 def test_quoted_line_breaks_separators_and_quotes(tmp_path):
-    text = 'case_id,mode,attack_success,note\n"a\nb","O,n",yes,"say ""x"""\n'
+    text = 'case_id,mode,attack_success,said\n"a\nb","O,n",yes,"say ""x"""\n'
     row = fnb.read(put(tmp_path, "a.csv", text)).frame.iloc[0]
-    assert row[["case_id", "mode", "note"]].tolist() == ["a\nb", "O,n", 'say "x"']
+    assert row[["case_id", "mode", "said"]].tolist() == ["a\nb", "O,n", 'say "x"']
 
 
 def test_keys_stay_as_they_are_written(tmp_path):
