@@ -6,21 +6,59 @@ import functools
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from queue import Empty
 from typing import Any
 from unittest import mock
 
 import nbclient
 import nbformat
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import CellExecutionError
+from traitlets import Type
 from traitlets.config import Config
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 OFFLINE = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+
+
+class Asking(AsyncZMQSocketChannel):
+    """A channel that looks every second whether a message is there.
+
+    A wait on a ZeroMQ socket in asyncio can miss the one signal that a message came, and then stands still until its
+    timeout although the message is there (pyzmq issue 1558). A cell of a second then takes two minutes.
+    """
+
+    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
+        """The next message; raises Empty after `timeout` seconds without one."""
+        end = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            wait = min(1.0, max(0.0, end - time.monotonic()))
+            try:
+                return await super().get_msg(wait)
+            except Empty:
+                if time.monotonic() >= end:
+                    raise
+
+
+class AskingClient(AsyncKernelClient):
+    """A client whose answers and outputs come through such channels."""
+
+    shell_channel_class = Type(Asking)
+    iopub_channel_class = Type(Asking)
+
+
+class AskingManager(AsyncKernelManager):
+    """A kernel with such a client."""
+
+    client_factory = Type(AskingClient)
 
 
 @dataclass(frozen=True)
@@ -53,6 +91,7 @@ def run(path: Path, **environment: str) -> Run:
             notebook,
             timeout=120,
             kernel_name="python3",
+            kernel_manager_class=AskingManager,
             resources={"metadata": {"path": str(path.parent)}},
             allow_errors=False,
             # ipykernel warns of unencrypted TCP. A local socket needs no encryption; its place must be an absolute

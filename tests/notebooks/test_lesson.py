@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
+from queue import Empty
+from typing import Any
 
 import nbclient
 import nbformat
 import pytest
 
-from .lesson import Rows, holds, numbers, run
+from .lesson import Asking, AskingManager, Rows, holds, numbers, run
 
 
 @pytest.mark.parametrize(
@@ -50,6 +54,48 @@ def test_a_table_row_is_one_line_and_style_is_none() -> None:
 
 def test_numbers_are_read_with_commas_signs_and_without_a_leading_zero() -> None:
     assert numbers("1,660 tasks, .576, −4.3 and 2e-06.") == [1660.0, 0.576, -4.3, 2e-06]
+
+
+class Deaf:
+    """A socket whose waits miss the signal, as pyzmq's can: the message is seen only when a new wait begins."""
+
+    def __init__(self, there: bool) -> None:
+        self.there, self.waits = there, 0
+
+    async def poll(self, timeout: float | None) -> int:
+        self.waits += 1
+        if self.there and self.waits > 1:
+            return 1
+        assert timeout is not None, "a wait without an end never ends"
+        await asyncio.sleep(timeout / 1000)
+        return 0
+
+
+class DeafChannel(Asking):
+    """A channel on such a socket."""
+
+    def __init__(self, there: bool) -> None:
+        self.socket: Any = Deaf(there)
+
+    async def _recv(self, **_: Any) -> dict[str, Any]:
+        return {"msg_type": "said"}
+
+
+@pytest.mark.parametrize("patience", [None, 60.0])
+def test_a_message_whose_signal_was_missed_is_found_at_the_next_look(patience: float | None) -> None:
+    start = time.monotonic()
+    assert asyncio.run(DeafChannel(there=True).get_msg(patience)) == {"msg_type": "said"}
+    assert time.monotonic() - start < 30  # a second, and never the whole patience
+
+
+def test_no_message_is_still_none() -> None:
+    with pytest.raises(Empty):
+        asyncio.run(DeafChannel(there=False).get_msg(0.05))
+
+
+def test_the_kernel_of_a_run_is_asked_through_such_channels() -> None:
+    client = AskingManager(kernel_name="python3").client()
+    assert (client.shell_channel_class, client.iopub_channel_class) == (Asking, Asking)
 
 
 def test_an_error_in_a_cell_fails_the_run(tmp_path: Path) -> None:
