@@ -219,7 +219,8 @@ def summed_cells(
         if name in cube.flags:
             frame[name] = pd.array([(False, True, pd.NA)[value] for value in code], dtype="boolean")
         else:
-            frame[name] = np.array(cube.axes[name].values, dtype=object)[code]
+            # as objects: texts of an engine would be taken apart again for each metric and stratum
+            frame[name] = pd.Series(np.array(cube.axes[name].values, dtype=object)[code], dtype=object)
     table = pd.DataFrame(frame)
     table["rows"] = table["rows"].astype("int64")
     return table

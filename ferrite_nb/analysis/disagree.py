@@ -51,15 +51,15 @@ def disagreements(
     if one.counted != "rows":
         return {}
     said: dict[str, list[str]] = {}
-    for other in extra:
-        table = counts_of(replace(counted, strata=[column, other, "mode"], cluster=[]), one)
-        for mode, part in table.groupby("mode", sort=False):
-            warning = turned_trend(part, (column, order), other, 1 - level)
-            if warning and (not modes or mode in modes):
-                said.setdefault(str(mode), []).append(warning)
+    table = counts_of(replace(counted, strata=[column, *extra, "mode"], cluster=[]), one)
     chosen = [mode for mode in counted.modes if not modes or mode in modes]
+    for mode in chosen if extra else []:
+        part = table[table["mode"] == mode]
+        for other in extra:
+            warning = turned_trend(part, (column, order), other, 1 - level)
+            if warning:
+                said.setdefault(mode, []).append(warning)
     for name in [column, *extra]:
-        table = counts_of(replace(counted, strata=[name, "mode"], cluster=[]), one)
         for first, second, warning in turned_orders(table, name, chosen):
             said.setdefault(first, []).append(warning)
             said.setdefault(second, []).append(warning)
@@ -67,7 +67,10 @@ def disagreements(
 
 
 def turned_trend(table: pd.DataFrame, scale: tuple[str, Sequence[str]], other: str, alpha: float) -> str:
-    """A warning when the trend over the ordered column has another direction within the strata of `other`."""
+    """A warning when the trend over the ordered column has another direction within the strata of `other`.
+
+    Cells may be finer than both: only the sums over cells of one place and stratum bear on either test.
+    """
     (column, order), table = scale, table[table["n"] > 0]
     if table[column].nunique() < 3:
         return ""
@@ -88,9 +91,10 @@ def turned_orders(table: pd.DataFrame, column: str, modes: Sequence[str]) -> lis
     place = {mode: at for at, mode in enumerate(modes)}
     table = table[table["mode"].isin(list(modes))]
     row, strata = pd.factorize(table[column])
-    counts = np.zeros((2, len(strata), len(modes)))
-    counts[:, row, table["mode"].map(place).to_numpy(dtype=int)] = table[["k", "n"]].to_numpy(dtype="float64").T
-    k, n = counts
+    k, n = np.zeros((2, len(strata), len(modes)))
+    mode = table["mode"].map(place).to_numpy(dtype=int)
+    for sums, name in ((k, "k"), (n, "n")):
+        np.add.at(sums, (row, mode), table[name].to_numpy(dtype="float64"))
     found = []
     for a, b in itertools.combinations(range(len(modes)), 2):
         read = (n[:, a] >= FEW) & (n[:, b] >= FEW)

@@ -137,26 +137,25 @@ def gradient_table(
     implied = counted.cluster == ["case_id"]
     cells = replace(counted, strata=[scale.column, *scale.within, "mode"])
     pooled = replace(counted, strata=[*scale.within, "mode"])
-    strata = one_metric(cells, one, options, implied).assign(mode=_mode)
-    totals = one_metric(pooled, one, options, implied).assign(mode=_mode)
-    if modes:
-        strata, totals = (part[part["mode"].isin(["", *modes])] for part in (strata, totals))
+    where = [*scale.within, "mode"]
+    fine, coarse = (rows_of(one_metric(part, one, options, implied)) for part in (cells, pooled))
+    strata = {label_of(row, [scale.column, *where]): row for row in fine}
+    totals = [row for row in coarse if not modes or row["mode"] in ("", *modes)]
     below = counts_of(cells, one).assign(mode=_mode)
     trends = trends_of(below, scale, counted.cluster)
     said = disagreements(counted, one, (scale.column, scale.order), modes=modes, extra=extra, level=level)
-    parts = []
-    for _, micro in totals.iterrows():
-        mine = placed(strata, micro, scale)
-        spans = _spans(same(below, micro, [*scale.within, "mode"]), scale.column, counted.cluster)
-        mean = macro(mine, micro, scale.column, spans)
-        both: list[dict[str, Any]] = [{**micro, scale.column: MICRO}, {**mean, scale.column: MACRO}]
+    spans = _spans(below, scale.column, where, counted.cluster)
+    rows: list[dict[str, Any]] = []
+    for micro in totals:
+        here = label_of(micro, where)
+        mine = [strata.get((value, *here)) or absent(micro, scale, value) for value in scale.order]
+        mean = macro(mine, micro, scale.column, here in spans)
         found = trends.get(micro["mode"]) or OrderedTrend(math.nan, math.nan, "", "no case")
-        parts.append(_block(mine, both, found, said.get(micro["mode"], "")))
-    columns = ["metric", scale.column, *scale.within, "mode", *NUMBERS, "trend_p"]
-    table = pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
-    table[["k", "n", "missing"]] = table[["k", "n", "missing"]].fillna(0).astype("int64")
-    table["clusters"] = table["clusters"].astype("Int64")
-    table["note"] = _orders_differ(table, scale)
+        both = [{**micro, scale.column: MICRO}, {**mean, scale.column: MACRO}]
+        rows += with_trend(mine, both, found, said.get(micro["mode"], ""))
+    add_turned_orders(rows, scale)
+    table = pd.DataFrame(rows, columns=["metric", scale.column, *where, *NUMBERS, "trend_p"])
+    table = table.astype({"k": "int64", "n": "int64", "missing": "int64", "clusters": "Int64"})
     names = dict.fromkeys(found.method for found in trends.values() if not math.isnan(found.p))
     table.attrs = {"ordered": scale.column, "order": list(scale.order), "trend": " or ".join(names)}
     table.attrs |= facts(counted)
@@ -167,9 +166,15 @@ def _mode(frame: pd.DataFrame) -> Any:
     return frame.get("mode", "")
 
 
-def same(frame: pd.DataFrame, row: Any, columns: Sequence[str]) -> pd.DataFrame:
-    """The rows of a frame that agree with one row in some columns."""
-    return frame[np.logical_and.reduce([frame[name] == row[name] for name in columns])]
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a small table of rates, each with a mode: a fact of the suite has none."""
+    rows: list[Any] = table.to_dict("records")
+    return [{"mode": "", **row} for row in rows]
+
+
+def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[Any, ...]:
+    """What a row is of."""
+    return tuple(row[name] for name in columns)
 
 
 def trends_of(below: pd.DataFrame, scale: Scale, cluster: Sequence[str]) -> dict[str, OrderedTrend]:
@@ -195,72 +200,74 @@ def _segments(part: pd.DataFrame) -> list[str]:
     return ["case_id"] if "case_id" in part else []
 
 
-def placed(strata: pd.DataFrame, micro: Any, scale: Scale) -> pd.DataFrame:
-    """The strata of one mode in order; one without a case keeps its place."""
-    mine = same(strata, micro, [*scale.within, "mode"]).set_index(scale.column).reindex(list(scale.order)).reset_index()
-    mine.loc[mine["note"].isna(), "note"] = NO_CASE
-    for name in ("metric", "level", "method", *scale.within, "mode"):
-        mine[name] = micro[name]
-    return mine
+def absent(micro: Mapping[str, Any], scale: Scale, value: str) -> dict[str, Any]:
+    """The row of a stratum without a case, which keeps its place."""
+    numbers = dict.fromkeys(("rate", "low", "high", "floor", "ceiling", "n_eff"), math.nan)
+    none = dict.fromkeys(("k", "n", "missing"), 0)
+    return {**micro, **none, **numbers, "clusters": pd.NA, scale.column: value, "note": NO_CASE}
 
 
-def _block(mine: pd.DataFrame, totals: list[dict[str, Any]], found: OrderedTrend, warning: str) -> pd.DataFrame:
+def with_trend(
+    mine: list[dict[str, Any]], totals: list[dict[str, Any]], found: OrderedTrend, warning: str
+) -> list[dict[str, Any]]:
     """The rows of one mode: strata in order, micro, macro, each with the trend."""
-    block = pd.concat([mine, pd.DataFrame(totals).astype({"clusters": "Int64"})], ignore_index=True)
-    block["trend_p"] = found.p
     reason = f"no trend: {found.note}" if math.isnan(found.p) else ""
     test = reason or "; ".join(filter(None, [f"trend: {found.method}, {_way(found.z)}", found.note]))
     more = [[reason]] * len(mine) + [[test, warning], [reason, warning]]
-    block["note"] = [
-        note if note.startswith("not computable") else "; ".join(filter(None, [note, *said]))
-        for note, said in zip(block["note"], more, strict=True)
+    notes = [
+        row["note"] if row["note"].startswith("not computable") else "; ".join(filter(None, [row["note"], *said]))
+        for row, said in zip([*mine, *totals], more, strict=True)
     ]
-    return block
+    return [{**row, "trend_p": found.p, "note": note} for row, note in zip([*mine, *totals], notes, strict=True)]
 
 
 def _way(z: float) -> str:
     return f"z = {z:.2f} ({'rising' if z > 0 else 'falling' if z < 0 else 'flat'} in the order given)"
 
 
-def macro(mine: pd.DataFrame, micro: Any, column: str, spans: bool) -> dict[str, Any]:
+def macro(mine: list[dict[str, Any]], micro: dict[str, Any], column: str, spans: bool) -> dict[str, Any]:
     """The total in which every stratum counts once; `spans` says that clusters lie in several strata."""
-    used = mine[mine["n"] > 0]
-    row: dict[str, Any] = micro.to_dict()
-    if used.empty:
-        return row
-    total = equal_weight(used["rate"], used["low"], used["high"], independent=not spans)
-    row |= {"rate": total.rate, "low": total.low, "high": total.high, "n_eff": math.nan}
-    row |= {"floor": used["floor"].mean(), "ceiling": used["ceiling"].mean()}
-    row["method"] = f"macro mean of {used['method'].iloc[0]}"
+    used = [row for row in mine if row["n"]]
+    if not used:
+        return micro
+    rates, lows, highs, floors, ceilings = (
+        np.array([row[name] for row in used], dtype=np.float64) for name in ("rate", "low", "high", "floor", "ceiling")
+    )
+    total = equal_weight(rates, lows, highs, independent=not spans)
     notes = [f"mean of {len(used)} of {len(mine)} strata, whatever their size"]
-    few = [f"{value} has n = {n:.0f}" for value, n in zip(used[column], used["n"], strict=True) if n < FEW]
+    few = [f"{row[column]} has n = {row['n']}" for row in used if row["n"] < FEW]
     notes += [f"rests on few cases: {', '.join(few[:4])}"] if few else []
     notes.append("limits averaged, because clusters span strata" if spans else "limits combined over strata")
-    notes += [] if used["low"].notna().all() else ["interval not computable: a stratum has none"]
-    row["note"] = "; ".join(notes)
-    return row
+    notes += ["interval not computable: a stratum has none"] if np.isnan(lows).any() else []
+    return micro | {
+        "rate": total.rate, "low": total.low, "high": total.high, "n_eff": math.nan,
+        "floor": float(floors.mean()), "ceiling": float(ceilings.mean()),
+        "method": f"macro mean of {used[0]['method']}", "note": "; ".join(notes),
+    }  # fmt: skip
 
 
-def _orders_differ(table: pd.DataFrame, scale: Scale) -> list[str]:
-    """The notes, those of macro rows with the modes that micro and macro put in different orders."""
-    rows: list[Any] = table.to_dict("records")
+def add_turned_orders(rows: list[dict[str, Any]], scale: Scale) -> None:
+    """Add to the notes of macro rows the modes that micro and macro put in different orders."""
     totals: dict[Any, dict[str, float]] = {}
     for row in rows:
         if row[scale.column] in (MICRO, MACRO):
-            within = tuple(row[name] for name in scale.within)
-            totals.setdefault((within, row["mode"]), {})[row[scale.column]] = row["rate"]
+            totals.setdefault(label_of(row, [*scale.within, "mode"]), {})[row[scale.column]] = row["rate"]
     for row in rows:
-        within = tuple(row[name] for name in scale.within)
-        if row[scale.column] == MACRO:
-            mine = totals[within, row["mode"]]
-            peers = [(mode, rate) for (where, mode), rate in totals.items() if where == within]
-            turned = [m for m, rate in peers if (mine[MICRO] - rate[MICRO]) * (mine[MACRO] - rate[MACRO]) < 0]
-            said = f"micro and macro put this mode and {', '.join(turned[:3])} in different orders" if turned else ""
-            row["note"] = "; ".join(filter(None, [row["note"], said]))
-    return [row["note"] for row in rows]
+        if row[scale.column] != MACRO:
+            continue
+        *within, mode = label_of(row, [*scale.within, "mode"])
+        mine = totals[*within, mode]
+        peers = [(other, rate) for (*where, other), rate in totals.items() if where == within]
+        turned = [m for m, rate in peers if (mine[MICRO] - rate[MICRO]) * (mine[MACRO] - rate[MACRO]) < 0]
+        said = f"micro and macro put this mode and {', '.join(turned[:3])} in different orders" if turned else ""
+        row["note"] = "; ".join(filter(None, [row["note"], said]))
 
 
-def _spans(part: pd.DataFrame, column: str, cluster: Sequence[str]) -> bool:
-    """Whether some cluster has cases in more than one stratum."""
-    part = part[part["n"] > 0]
-    return any(key in part and bool((part.groupby(key)[column].nunique() > 1).any()) for key in cluster)
+def _spans(below: pd.DataFrame, column: str, where: Sequence[str], cluster: Sequence[str]) -> set[tuple[Any, ...]]:
+    """Where some cluster has cases in more than one stratum."""
+    found: set[tuple[Any, ...]] = set()
+    for key in [name for name in cluster if name in below]:
+        cells = below.loc[below["n"] > 0, [*where, key, column]].drop_duplicates()
+        twice = cells[cells.duplicated([*where, key])]
+        found |= set(twice[[*where]].itertuples(index=False, name=None))
+    return found
