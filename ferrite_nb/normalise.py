@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+from pandas.api.types import pandas_dtype
 
 from .columns import (
     AMOUNTS,
@@ -50,9 +51,11 @@ def how_many(condition: nw.Expr) -> nw.Expr:
 def distinct(frame: Frame, name: str, most: int = 100_000) -> list[str]:
     """The distinct values of a column as text, the missing one left out.
 
-    A group-by, because `unique` on an engine keeps a whole row of each value and is many times slower.
+    On an engine a group-by, because `unique` there keeps a whole row of each value and is many times slower.
     """
     text = frame.select(nw.col(name).cast(nw.String).alias(name))
+    if isinstance(text, nw.DataFrame):
+        return [str(value) for value in text[name].unique(maintain_order=True).drop_nulls().to_list()[:most]]
     found = text.group_by(name).agg(nw.len().alias("_rows"))
     return [str(value) for value in pandas_of(found.head(most))[name].dropna()]
 
@@ -68,10 +71,10 @@ def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, 
         index = "row of the file"
         while index in frame.columns:
             index += "_"
+        if not frame.select(bad.any().alias(column))[column][0]:
+            return
         rows = frame.with_row_index(index).filter(bad)
         found = pandas_of(rows.head(1))
-        if found.empty:
-            return
         more = len(rows) - 1
         place = str(found["source"].iloc[0]) if "source" in found and pd.notna(found["source"].iloc[0]) else ""
         row = place or f"row {int(found[index].iloc[0]) + 1} (the header not counted)"
@@ -132,7 +135,7 @@ class Normaliser:
 
     def columns(self) -> list[str]:
         """Column names without touching the rows."""
-        return self.frame.collect_schema().names()
+        return self.frame.columns if isinstance(self.frame, nw.DataFrame) else self.frame.collect_schema().names()
 
     def shown(self) -> list[str]:
         """The columns a caller can declare; `source` is made by the readers."""
@@ -295,15 +298,25 @@ class Normaliser:
             elif schema[name].is_float():
                 # Polars and Arrow keep NaN apart from a missing value; here both are missing.
                 self.frame = self.frame.with_columns(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))
-            if self.frame.collect_schema()[name].is_float():
-                endless = nw.col(name).cast(nw.Float64).abs() > LARGEST
-                raise_places(self.frame, endless, name, name, "it must be a finite number", self.what)
             number = nw.col(name).cast(nw.Float64)
+            rules: list[tuple[nw.Expr, str]] = []
+            if schema[name].is_float() or not schema[name].is_numeric():
+                rules.append((number.abs() > LARGEST, "it must be a finite number"))
             # A missing number is neither below 0 nor broken, on every engine; a weight that is missing loses its row.
             wrong, rule = number < 0, "it must be a number >= 0; leave an unknown one empty"
             if name in AMOUNTS:
                 wrong, rule = wrong | (number % 1 > 0), "it must be a whole number >= 0"
-            raise_places(self.frame, wrong | number.is_null() if name == "rows" else wrong, name, name, rule, self.what)
+            rules.append((wrong | number.is_null() if name == "rows" else wrong, rule))
+            if self.any_row(*(broken for broken, _ in rules)):
+                for broken, rule in rules:
+                    raise_places(self.frame, broken, name, name, rule, self.what)
+
+    def any_row(self, *bad: nw.Expr) -> bool:
+        """Whether a row meets one of the conditions, in one pass in memory; on an engine they are looked at apart."""
+        if isinstance(self.frame, nw.LazyFrame):
+            return True
+        found = self.frame.select(*(one.any().alias(str(place)) for place, one in enumerate(bad)))
+        return any(found.row(0))
 
     def keys(self) -> None:
         """A key may be any text, but it must be there."""
@@ -313,8 +326,11 @@ class Normaliser:
         if isinstance(self.frame, nw.DataFrame):
             # Blank keys are looked for in memory only: on an engine it would be a pass over all texts. A mode may be
             # called "" (a harness that names no defence), a case may not.
-            blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
-            absent |= {name: absent[name] | there for name, there in blank.items()}
+            absent |= {
+                name: absent[name] | (nw.col(name).str.strip_chars() == "") for name in missing if name != "mode"
+            }
+            if not self.any_row(*absent.values()):
+                return
             gone = {name: how_many(there) for name, there in absent.items()}
         else:
             # An engine knows from the statistics of a file how many keys there are; a condition would read them all.
@@ -352,4 +368,4 @@ def tidy_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     types |= {name: "str" for name in CANONICAL if name in frame and name not in {*FLAGS, *AMOUNTS, *NUMBERS}}
     types |= {name: "Int64" for name in AMOUNTS if name in frame}
     types |= {name: "float64" for name in NUMBERS if name in frame}
-    return frame.astype(types)
+    return frame.astype({name: kind for name, kind in types.items() if frame[name].dtype != pandas_dtype(kind)})

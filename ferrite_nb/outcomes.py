@@ -218,6 +218,8 @@ def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[
     keys = [name for name in KEYS if name in names]
     if "case_id" not in keys or "rows" in names:
         return table, []
+    if isinstance(table, nw.DataFrame) and not table.select(*keys).is_duplicated().any():
+        return table, []
     often = table.select(*keys).group_by(*keys).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
     found = pandas_of(often.head(10_000) if isinstance(often, nw.LazyFrame) else often)
     if found.empty:

@@ -53,13 +53,19 @@ def stated_mean(stated: Any) -> float | None:
 
 def mean_of(log: Log, scorer: str, name: str) -> float | None:
     """The mean over samples of the mean over epochs, as Inspect computes it; NaN and missing scores are left out."""
-    by_case: dict[str, list[float]] = {}
+    cases, numbers = [], []
     for sample in log.samples:
         value = sample.scores.get(scorer, sample.scores.get(name))
         if isinstance(value, dict):
             value = value.get(name)
         if (made := as_number(value)) is not None:
-            by_case.setdefault(sample.case, []).append(made)
+            cases.append(sample.case)
+            numbers.append(made)
+    if cases and len(set(cases)) == len(cases):
+        return fmean(numbers)
+    by_case: dict[str, list[float]] = {}
+    for case, made in zip(cases, numbers, strict=True):
+        by_case.setdefault(case, []).append(made)
     return fmean(fmean(values) for values in by_case.values()) if by_case else None
 
 

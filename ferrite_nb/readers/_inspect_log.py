@@ -20,7 +20,7 @@ SUMMARY_WIDTH = 1000
 LARGE = rb'"(?:messages|events|attachments|store|transcript|events_data|error_retries|input|timelines)": [\[{]$'
 
 
-@dataclass
+@dataclass(slots=True)
 class Sample:
     """What a sample says about outcomes. `empty` is whether the model gave no answer; None is not known."""
 
@@ -73,10 +73,6 @@ def read_log(path: Path, zipped: bool, wanted: set[str], tally: Tally) -> Log:
     log = read_eval(path, wanted, tally) if zipped else read_json(path, tally)
     if not log.samples:
         log.samples, log.reduced = from_reductions(log), True
-    once = {(sample.case, sample.epoch): sample for sample in log.samples}
-    if len(once) < len(log.samples):
-        tally.add("samples replaced by a later one of the same id and epoch", times=len(log.samples) - len(once))
-    log.samples = list(once.values())
     return log
 
 
@@ -157,17 +153,19 @@ def sample_of(entry: Mapping[str, Any], log: Log, place: str, *, whole: bool = F
     if error is None and entry.get("invalidation"):
         error = "invalidated"
     limit = entry.get("limit")
-    parts = [(text(name) or "", named(score, None)) for name, score in scores.items()]
+    values, said = {}, False
+    for name, score in scores.items():
+        score = score if isinstance(score, dict) else {}
+        values[text(name) or ""] = score.get("value")
+        said = said or bool(score.get("answer"))
     if whole:
         output = named(entry, "output")
         said = bool(output.get("completion") or listed(output.get("choices")))
-    else:
-        said = any(score.get("answer") for _, score in parts)
     return Sample(
         case=text(entry.get("id")) or "",
         epoch=text(entry.get("epoch")) or "1",
         place=place,
-        scores={name: score.get("value") for name, score in parts},
+        scores=values,
         metadata=named(entry, "metadata"),
         error=(text(error) or "error")[:500] if error is not None else None,
         limit=text(limit.get("type") if isinstance(limit, dict) else limit),
@@ -198,6 +196,10 @@ def read_json(path: Path, tally: Tally) -> Log:
         sample_of(named(entry, None), log, f"{path.name}, sample {number_}", whole=True)
         for number_, entry in enumerate(samples, start=1)
     ]
+    once = {(sample.case, sample.epoch): sample for sample in log.samples}
+    if len(once) < len(log.samples):
+        tally.add("samples replaced by a later one of the same id and epoch", times=len(log.samples) - len(once))
+    log.samples = list(once.values())
     return log
 
 

@@ -111,13 +111,14 @@ def read(
 def score_columns(log: Log) -> dict[str, list[Any]]:
     """Every score as a column: `scorer`, or `scorer.key` where the value is a table."""
     columns: dict[str, list[Any]] = {}
+    empty = [None] * len(log.samples)
     for row, sample in enumerate(log.samples):
         for name, value in sample.scores.items():
-            table = isinstance(value, dict)
-            parts = {f"{name}.{text(key)}": one for key, one in value.items()} if table else {name: value}
-            for column, one in parts.items():
+            parts = value.items() if isinstance(value, dict) else ((None, value),)
+            for key, one in parts:
+                column = name if key is None else f"{name}.{text(key)}"
                 if column not in columns:
-                    columns[column] = [None] * len(log.samples)
+                    columns[column] = empty.copy()
                 columns[column][row] = one
     return columns
 
@@ -176,6 +177,8 @@ def typed(name: str, column: str, letters: set[str], key: str = "attack_success"
 
 def outcome_text(value: Any, threshold: float | None, own: frozenset[str]) -> str | None:
     """A score as the spelling of a flag. N (no answer) is missing, unless the caller has a word for it."""
+    if value.__class__ is int and 0 <= value <= 1 and threshold is None and not own:
+        return "1" if value else "0"  # nearly all scores are these
     if isinstance(value, str) and value.strip() == "N" and "n" not in own:
         return None
     if {"c", "i"} & own and number(value) in (0, 1):
@@ -223,10 +226,14 @@ def frame_of(
     notes = [note] if "mode" not in declared else []
     if left:
         notes.append(f"metadata left out (long texts, lists or tables; name one to have it): {', '.join(left[:10])}")
-    frame = pd.DataFrame(columns | loose, index=range(len(samples)))
-    kinds = {name: "float64" for name in ("latency_ms", "tokens") if name in frame}
-    kinds |= {name: "str" for name in frame if name not in kinds and frame[name].dtype != "boolean"}
-    return frame.astype(kinds), notes
+    return pd.DataFrame({name: typed_column(name, one, len(samples)) for name, one in (columns | loose).items()}), notes
+
+
+def typed_column(name: str, values: Any, size: int) -> Any:
+    """A column of its own type from the start, because pandas guesses slowly; one text stands in every row."""
+    if isinstance(values, list):
+        return pd.array(values, dtype="float64" if name in ("latency_ms", "tokens") else "str")
+    return pd.array([values] * size, dtype="str") if isinstance(values, str | None) else values
 
 
 def typed_flag(texts: list[str | None]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zipfile
 
@@ -26,6 +27,28 @@ def test_members_are_sorted_and_hidden_ones_left_out(tmp_path):
         members = members_of(archive)
         assert [member.filename for member in members] == ["a", "b/2"]
         assert [member_bytes(archive, member) for member in members] == [b"one", b"two"]
+
+
+def test_an_archive_that_was_replaced_is_listed_anew(tmp_path):
+    path = tmp_path / "a.zip"
+    for turn, (name, content) in enumerate([("one", b"first"), ("two", b"other"), ("one", b"third")]):
+        made(path, **{name: content})
+        os.utime(path, (turn, turn))
+        for _ in range(2):
+            with open_zip(path) as archive:
+                (member,) = members_of(archive)
+                assert (member.filename, member_bytes(archive, member)) == (name, content)
+
+
+def test_an_archive_is_closed_after_use_and_two_can_be_open(tmp_path):
+    made(tmp_path / "a.zip", a=b"one")
+    made(tmp_path / "b.zip", b=b"two")
+    with open_zip(tmp_path / "a.zip") as first, open_zip(tmp_path / "b.zip") as second:
+        assert member_bytes(first, members_of(first)[0]) == b"one"
+        assert member_bytes(second, members_of(second)[0]) == b"two"
+        stream = first.fp
+        assert stream is not None
+    assert stream.closed
 
 
 @pytest.mark.parametrize("name", ["../up", "a/../../up", "/etc/passwd", "..\\up", "C:/x", "\\\\host\\x"])
