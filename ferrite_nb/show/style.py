@@ -43,6 +43,7 @@ MAX_ROWS = 40
 CSS_PER_INCH = 104  # on screen 7 pt come out at 10 px
 
 _FAMILY = "DejaVu Sans"
+_PAD = 0.03  # inches between the words at the edge and the edge
 _RC: dict[str, Any] = {
     "font.family": [_FAMILY],
     "font.size": SMALL,
@@ -67,8 +68,8 @@ _RC: dict[str, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "ferrite_nb",
     "figure.dpi": 150,
-    "figure.constrained_layout.h_pad": 0.03,
-    "figure.constrained_layout.w_pad": 0.03,
+    "figure.constrained_layout.h_pad": _PAD,
+    "figure.constrained_layout.w_pad": _PAD,
 }
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
@@ -150,10 +151,12 @@ def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) 
 
 def freeze(drawn: Figure) -> Figure:
     """Lay the figure out once and keep that layout, so that each rendering puts everything at the same place."""
+    if len(drawn.axes) == 1 and not drawn.subfigs:
+        drawn.set_layout_engine("tight", pad=_PAD * 72 / SMALL, rect=None)  # measures once, "constrained" twice
     engine = drawn.get_layout_engine()
     if engine is not None and drawn.axes:
         engine.execute(drawn)
-    drawn.set_layout_engine("none")
+    drawn.set_layout_engine(None)  # "none" leaves a placeholder, for which each rendering draws everything twice
     return drawn
 
 

@@ -84,7 +84,8 @@ def arrow(
     )
     head.set_gid(f"arrow:{place}")
     head.set_zorder(4)
-    ax.add_patch(head)
+    head.set_in_layout(False)
+    ax.add_artist(head)  # add_patch would measure it for the limits of the axes, which are fixed
     return head
 
 
@@ -123,6 +124,7 @@ def _grey_interval(ax: Axes, row: Any, at: float, along: Along, size: float) -> 
 def _line(ax: Axes, along: Along, values: tuple[float, ...], at: float, **look: Any) -> Line2D:
     places = [at] * len(values)
     line = Line2D(*((values, places) if along == "x" else (places, values)), clip_on=False, **look)
+    line.set_in_layout(False)  # it lies on the scale: only words need room around the axes
     ax.add_line(line)
     return line
 
