@@ -64,6 +64,7 @@ _RC: dict[str, Any] = {
     "savefig.transparent": False,
     "text.parse_math": False,
     "text.usetex": False,
+    "text.hinting": "none",  # letters stand where they are measured, and are drawn a quarter faster
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
     "svg.hashsalt": "ferrite_nb",
