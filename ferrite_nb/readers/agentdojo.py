@@ -35,6 +35,7 @@ OPPOSITE = re.compile(r'"evaluation"\s*:\s*\{[^{}]*"security"\s*:')
 COLUMNS = (*FIELDS, "mode", "source")
 NO_VERSION = "(empty)"
 MOST_ERROR = 200
+USUAL_RUN = 2**16
 LARGEST_RUN = 2**30
 # O_BINARY exists on Windows only, where a text file would lose its line ends.
 FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
@@ -94,7 +95,9 @@ def _column(values: Sequence[Any]) -> pd.Series:
     kinds = set(map(type, values)) - {type(None)}
     if kinds == {bool}:
         return pd.Series(values, dtype="boolean")
-    return pd.Series(values, dtype="float64") if kinds == {float} else texts(values)
+    if kinds == {float}:
+        return pd.Series(values, dtype="float64")
+    return pd.Series(values, dtype="str") if kinds <= {str} else texts(values)
 
 
 def _documents(path: Path, head: Head | None, tally: Tally) -> Iterator[tuple[str, bytes]]:
@@ -117,24 +120,26 @@ def _documents(path: Path, head: Head | None, tally: Tally) -> Iterator[tuple[st
 
 def _bytes(name: str) -> bytes:
     """A whole run file in three system calls; a buffered stream needs twice as many, which shows in 20,000 files."""
-    short = name.rsplit("/", 1)[-1]
     try:
         handle = os.open(name, FLAGS)
         try:
+            data = os.read(handle, USUAL_RUN)
+            if len(data) < USUAL_RUN:
+                return data
             size = os.fstat(handle).st_size
             if size > LARGEST_RUN:
-                raise OutcomesError(f"{short} has more than {LARGEST_RUN:,} bytes; it is no run file")
-            return os.read(handle, size)
+                raise OutcomesError(f"{Path(name).name} has more than {LARGEST_RUN:,} bytes; it is no run file")
+            return data + os.read(handle, size)
         finally:
             os.close(handle)
     except OSError as problem:
-        raise OutcomesError(f"{short} cannot be read: {problem.strerror}") from problem
+        raise OutcomesError(f"{Path(name).name} cannot be read: {problem.strerror}") from problem
 
 
 def _run(place: str, data: bytes, tally: Tally) -> tuple[Any, ...] | None:
     """One run file as a row of COLUMNS; a damaged or foreign file is counted."""
     parts = place.rsplit("/", 5)[-5:]
-    name = place[-sum(map(len, parts)) - len(parts) + 1 :]
+    name = "/".join(parts)
     try:
         run = orjson.loads(data)
     except orjson.JSONDecodeError:

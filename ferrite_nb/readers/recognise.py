@@ -32,6 +32,7 @@ REFUSED = {
     "binary": "is a binary file of no known results format",
     "empty": "is empty: it holds no results",
 }
+TEXTUAL = b"\t\n\r\f\x1b" + bytes(range(32, 256))
 SEPARATORS = (",", ";", "\t", "|")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\]:"]', re.DOTALL)
 
@@ -62,7 +63,7 @@ class Head:
         pickled = self.start[:1] == b"\x80" and self.start[1:2] in b"\x02\x03\x04\x05"
         if pickled or self.path.suffix.lower() in {".pkl", ".pickle", ".joblib"}:
             return "pickle"
-        odd = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in self.start[:4096])
+        odd = len(self.start[:4096].translate(None, TEXTUAL))
         return "binary" if b"\x00" in self.start or odd > len(self.start[:4096]) / 20 else "text"
 
     @cached_property

@@ -204,3 +204,14 @@ def test_a_summary_without_a_mode_says_what_is_missing(tmp_path):
     text = "suite_name,user_task_id,injection_task_id,utility,security\nshop,user_task_0,,true,true\n"
     with pytest.raises(fnb.OutcomesError, match=r"no column mode, defense or pipeline_name"):
         fnb.read(put(tmp_path, "a.csv", text))
+
+
+@pytest.mark.parametrize("size", [2**16 - 1, 2**16, 2**16 + 1, 300_000])
+def test_a_run_file_is_read_whole_whatever_its_size(tmp_path, size):
+    bare = len(json.dumps(run(security=True, messages="")))
+    tree(tmp_path, "model", run(security=True, messages="x" * (size - bare)))
+    (path,) = (tmp_path / "runs").rglob("*.json")
+    assert path.stat().st_size == size
+    runs = fnb.read(tmp_path)
+    assert runs.frame["attack_success"].tolist() == [True]
+    assert not any("cannot be read" in note for note in runs.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import duckdb
 import pandas as pd
@@ -11,6 +12,8 @@ import pytest
 import ferrite_nb as fnb
 from ferrite_nb.normalise import pandas_of
 from ferrite_nb.readers import table
+from ferrite_nb.readers._files import Tally
+from ferrite_nb.readers.recognise import head_of
 from ferrite_nb.readers.table import flat
 
 from .test_read import TABLE, put
@@ -233,3 +236,51 @@ def test_a_large_damaged_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "LAZY_BYTES", 10)
     with pytest.raises(fnb.OutcomesError, match=r"a.jsonl"):
         fnb.read(put(tmp_path, "a.jsonl", '{"case_id": "a", "mode": "On"}\n{"case_id": \n'))
+
+
+PIECES = [
+    "case_id,mode,attack_success\n{0},On,yes\n{0},Off,no\n",
+    "case_id,mode,attack_success\n{0},On,yes",
+    "case_id,mode,attack_success\r\n{0},On,yes\r\n {0} , Off,\r\n",
+    "\ufeffcase_id,mode,attack_success\n{0},On,yes\n",
+    "case_id,mode,attack_success\n",
+    "case_id,mode,attack_success\n\n{0},On,yes\n  \n",
+    "\ncase_id,mode,attack_success\n{0},On,yes\n",
+    "case_id,mode,attack_success\n{0},On\n{0},Off,no\n",
+    'case_id,mode,attack_success\n"{0}\n",On,yes\n',
+    "case_id, mode ,attack_success\n{0},On,yes\n",
+    "mode,case_id,attack_success\nOn,{0},yes\n",
+    "case_id,mode,attack_success,\n{0},On,yes,\n",
+    "case_id;mode;latency_ms\n{0};On;1,5\n{0};Off;2\n",
+    "case_id\tmode\tattack_success\n\tOn\tyes\n{0}\tOff\tno\n",
+    "# dataset_version=2\ncase_id,mode,attack_success\n{0},On,yes\n",
+    "case_id,mode,source\n{0},On,my page\n",
+    "case_id,mode,source\n{0},On,\"file.csv, row 3\"\n",
+    "case_id,mode,attack_success\n{0},On\u2028,y\x1ces\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
+    draw = random.Random(seed)
+    usual = draw.choices(PIECES, k=3)
+    texts = [draw.choice(usual if draw.random() < 0.8 else PIECES).format(f"c{place}") for place in range(12)]
+    paths = [put(tmp_path, f"{place:02}.csv", text) for place, text in enumerate(texts)]
+    heads = [head_of(path) for path in paths]
+    together, apart = Tally(), Tally()
+    found = pd.concat(list(table._frames(heads, together, {})), ignore_index=True)
+    wanted = pd.concat([table.text_frame(head, apart, {}) for head in heads], ignore_index=True)
+    pd.testing.assert_frame_equal(found.astype("str"), wanted.astype("str"))
+    assert together.notes() == apart.notes()
+
+
+def test_rows_of_many_small_files_name_their_own_file(tmp_path):
+    for place in range(300):
+        put(tmp_path, f"{place:03}.csv", f"case_id,mode,attack_success\na{place},On,yes\nb{place},On,no\n")
+    runs = fnb.read(tmp_path)
+    assert len(runs.frame) == 600 and runs.frame["source"].iloc[[0, 1, -1]].tolist() == [
+        "000.csv, row 1", "000.csv, row 2", "299.csv, row 2",
+    ]  # fmt: skip
+    put(tmp_path, "150.csv", "case_id,mode,attack_success\na150,On,yes\nb150,On,perhaps\n")
+    with pytest.raises(fnb.OutcomesError, match=r" 150\.csv, row 2: column attack_success has 'perhaps'"):
+        fnb.read(tmp_path)
