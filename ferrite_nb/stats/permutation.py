@@ -17,6 +17,7 @@ from ._check import count
 __all__ = ["SignFlip", "sign_flip"]
 
 EXACT_CLUSTERS = 20  # 2**20 sign patterns are a matter of milliseconds; beyond that they are drawn
+WORD = 64  # bits of a random word
 BLOCK = 4_000_000  # numbers held at once while signs are drawn: 32 MiB
 
 
@@ -91,12 +92,19 @@ def _drawn_patterns(
 ) -> int:
     """How many of `resamples` seeded sign patterns reach the observed total.
 
-    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer numbers.
+    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer numbers. Up to 64
+    of them are the bits of one random word.
     """
     rng = np.random.default_rng(seed)
+    bits, many = copies <= WORD, copies > WORD
+    unused = (WORD - copies[bits]).astype(np.uint64)
     rows = max(1, BLOCK // sizes.size)
     hits = 0
     for start in range(0, resamples, rows):
-        plus = rng.binomial(copies, 0.5, size=(min(rows, resamples - start), sizes.size))
+        drawn = min(rows, resamples - start)
+        plus = np.empty((drawn, sizes.size))
+        words = rng.integers(0, 2**WORD, size=(drawn, unused.size), dtype=np.uint64)
+        plus[:, bits] = np.bitwise_count(words >> unused)
+        plus[:, many] = rng.binomial(copies[many], 0.5, size=(drawn, int(many.sum())))
         hits += int(np.count_nonzero(np.abs((2 * plus - copies) @ sizes) >= reached))
     return hits

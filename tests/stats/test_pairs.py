@@ -437,6 +437,17 @@ def test_sign_flip_draws_patterns_beyond_twenty_clusters():
     assert drawn.p == pytest.approx(exact, abs=3 * math.sqrt(exact * (1 - exact) / 100_000))
 
 
+@pytest.mark.parametrize("clusters", [21, 63, 64, 65, 128, 200])
+def test_sign_flip_draws_any_number_of_equal_clusters(clusters):
+    """Up to 64 clusters of one size are bits of one word: none may be lost at that edge, alone or beside others."""
+    more = 5 + clusters // 10
+    b, c = clusters // 2 + more, clusters - clusters // 2 - more
+    exact = mcnemar(b, c).p
+    close = 4 * math.sqrt(exact * (1 - exact) / 100_000)
+    assert sign_flip([1] * b + [-1] * c).p == pytest.approx(exact, abs=close)
+    assert sign_flip([1] * b + [-1] * c + [1e-12] * 21).p == pytest.approx(exact, abs=close)
+
+
 def test_sign_flip_drawn_with_unequal_sizes_agrees_with_a_convolution():
     rng = np.random.default_rng(5)
     sums = rng.integers(-4, 7, 30)
