@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from ..counts import labels
 from ..metrics import Metric
 from ..normalise import pandas_of
 from ..outcomes import Outcomes
-from ..stats.ordered import ordered_trend
+from ..stats.ordered import OrderedTrend, ordered_trend
 from .cells import FEW, Counted, counts_of
 
 MIXED = ("tier", "suite", "category", "carrier", "attack", "model")  # strata that a pooled number may mix
@@ -54,31 +53,37 @@ def disagreements(
     table = counts_of(replace(counted, strata=[column, *extra, "mode"], cluster=[]), one)
     chosen = [mode for mode in counted.modes if not modes or mode in modes]
     for mode in chosen if extra else []:
-        part = table[table["mode"] == mode]
-        for other in extra:
-            warning = turned_trend(part, (column, order), other, 1 - level)
-            if warning:
-                said.setdefault(mode, []).append(warning)
+        warnings = turned_trends(table[table["mode"] == mode], (column, order), extra, 1 - level)
+        said.setdefault(mode, []).extend(warnings)
     for name in [column, *extra]:
         for first, second, warning in turned_orders(table, name, chosen):
             said.setdefault(first, []).append(warning)
             said.setdefault(second, []).append(warning)
-    return {mode: "; ".join(dict.fromkeys(warnings)) for mode, warnings in said.items()}
+    return {mode: "; ".join(dict.fromkeys(warnings)) for mode, warnings in said.items() if warnings}
 
 
-def turned_trend(table: pd.DataFrame, scale: tuple[str, Sequence[str]], other: str, alpha: float) -> str:
-    """A warning when the trend over the ordered column has another direction within the strata of `other`.
+def turned_trends(
+    table: pd.DataFrame, scale: tuple[str, Sequence[str]], others: Sequence[str], alpha: float
+) -> list[str]:
+    """A warning for each of `others` within whose strata the trend over the ordered column has another direction.
 
     Cells may be finer than both: only the sums over cells of one place and stratum bear on either test.
     """
     (column, order), table = scale, table[table["n"] > 0]
     if table[column].nunique() < 3:
-        return ""
-    scores = table[column].map({value: place for place, value in enumerate(order)}).astype("float64").to_numpy()
-    pooled = ordered_trend(table["k"], table["n"], scores)
-    within = ordered_trend(table["k"], table["n"], scores, stratum=table[other].tolist())
-    if math.isnan(pooled.z) or math.isnan(within.z) or pooled.z * within.z >= 0 or min(pooled.p, within.p) > alpha:
-        return ""
+        return []
+    k, n = (table[name].to_numpy() for name in ("k", "n"))
+    scores = table[column].map({value: place for place, value in enumerate(order)}).to_numpy(dtype="float64")
+    pooled = ordered_trend(k, n, scores)
+    found = []
+    for other in others:
+        within = ordered_trend(k, n, scores, stratum=table[other].to_numpy(dtype=object))
+        if pooled.z * within.z < 0 and min(pooled.p, within.p) <= alpha:  # a trend that is not computable is NaN
+            found.append(_turned(pooled, within, column, other))
+    return found
+
+
+def _turned(pooled: OrderedTrend, within: OrderedTrend, column: str, other: str) -> str:
     words = ("rises", "falls")
     return (
         f"Simpson: over all cases the rate {words[pooled.z < 0]} along {column}, "
