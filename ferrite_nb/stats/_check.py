@@ -77,12 +77,19 @@ def _objects(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     return _integers(out, name)
 
 
-def counts_of(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def counts_of(k: Any, n: Any, names: tuple[str, str] = ("k", "n")) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Broadcast k and n to one shape; k > n raises with the first pair that is wrong."""
-    kk, nn = np.broadcast_arrays(counts(k, "k"), counts(n, "n"))
+    k_name, n_name = names
+    kk, nn = counts(k, k_name), counts(n, n_name)
+    try:
+        kk, nn = np.broadcast_arrays(kk, nn)
+    except ValueError:
+        raise ValueError(f"{k_name} and {n_name} must fit together, got shapes {kk.shape} and {nn.shape}") from None
     wrong = kk > nn
     if wrong.any():
-        raise ValueError(f"k must be at most n, got k = {kk[wrong].flat[0]} of n = {nn[wrong].flat[0]}")
+        raise ValueError(
+            f"{k_name} must be at most {n_name}, got {k_name} = {kk[wrong].flat[0]} of {n_name} = {nn[wrong].flat[0]}"
+        )
     return kk, nn
 
 
@@ -94,6 +101,14 @@ def series(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             f"k and n must be lists of one length, one entry per group, got shapes {kk.shape} and {nn.shape}"
         )
     return counts_of(kk, nn)
+
+
+def items(value: Any, name: str) -> list[Any]:
+    """The entries of a list, range or array; one number alone raises TypeError."""
+    try:
+        return list(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a list, got {value!r}") from None
 
 
 def numbers(value: Any, name: str) -> NDArray[np.float64]:

@@ -178,8 +178,8 @@ def difference(k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95) -> Di
     (0.170523, 0.809018, 0.019767)
     """
     level = level_of(level)
-    k1, n1 = (int(x) for x in counts_of(count(k1, "k1"), count(n1, "n1")))
-    k2, n2 = (int(x) for x in counts_of(count(k2, "k2"), count(n2, "n2")))
+    k1, n1 = (int(x) for x in counts_of(count(k1, "k1"), count(n1, "n1"), ("k1", "n1")))
+    k2, n2 = (int(x) for x in counts_of(count(k2, "k2"), count(n2, "n2"), ("k2", "n2")))
     if n1 == 0 or n2 == 0:
         return Difference(math.nan, math.nan, math.nan, math.nan)
     from scipy.stats import fisher_exact

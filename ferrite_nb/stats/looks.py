@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ._check import choice, count, counts, fraction
+from ._check import choice, count, counts, fraction, items
 from .planning import discordant_limit
 
 __all__ = ["Looks", "at_least_once", "repeated_looks", "repeated_tests"]
@@ -52,6 +52,7 @@ def repeated_looks(sizes: Any, limits: Any, rate: float, *, direction: str = "at
     """
     direction = choice(direction, "direction", ("at most", "at least"))
     n, rate = _sizes(sizes), fraction(rate, "rate")
+    limits = items(limits, "limits")
     if len(limits) != n.size:
         raise ValueError(f"sizes and limits must have one entry per look, got {n.size} and {len(limits)}")
     masks = []
@@ -91,7 +92,7 @@ def repeated_tests(sizes: Any, *, alpha: float = 0.05, share: float = 0.5) -> Lo
 
 def _sizes(sizes: Any) -> NDArray[np.int64]:
     """Sizes of the looks: at least one, each larger than the one before."""
-    n = counts(list(sizes), "sizes")
+    n = counts(items(sizes, "sizes"), "sizes")
     if n.ndim != 1 or not n.size or n[0] == 0 or (np.diff(n) <= 0).any():
         raise ValueError(f"sizes must increase from look to look, starting above 0, got {n.tolist()}")
     return n

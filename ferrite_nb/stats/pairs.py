@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, stdtrit
 
-from ._check import choice, count, counts_of, fraction, level_of
+from ._check import choice, count, counts, counts_of, fraction, level_of
 from .differences import (
     Difference,
     PairedDifference,
@@ -247,8 +247,8 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
     interval is Newcombe's paired one, otherwise mean +- Student's t over the cases, clipped to [-1, 1].
     """
     level = level_of(level)
-    k_a, n_a = _per_case(k_a, n_a, "first")
-    k_b, n_b = _per_case(k_b, n_b, "second")
+    k_a, n_a = _per_case(k_a, n_a, ("k_a", "n_a"))
+    k_b, n_b = _per_case(k_b, n_b, ("k_b", "n_b"))
     if n_a.size != n_b.size:
         raise ValueError(f"both modes need one entry per case, got {n_a.size} and {n_b.size}")
     kept = (n_a > 0) & (n_b > 0)
@@ -271,12 +271,12 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
     )
 
 
-def _per_case(k: Any, n: Any, mode: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _per_case(k: Any, n: Any, names: tuple[str, str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Counts of one mode as two vectors of the same length."""
-    kk, nn = counts_of(k, n)
-    if kk.ndim != 1 or np.shape(k) != np.shape(n):
-        raise ValueError(f"the {mode} mode needs one k and n per case, got shapes {np.shape(k)}, {np.shape(n)}")
-    return kk, nn
+    kk, nn = counts(k, names[0]), counts(n, names[1])
+    if kk.ndim != 1 or kk.shape != nn.shape:
+        raise ValueError(f"{names[0]} and {names[1]} must have one entry per case, got shapes {kk.shape}, {nn.shape}")
+    return counts_of(kk, nn, names)
 
 
 def _mean_difference(

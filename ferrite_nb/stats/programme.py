@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import binom
 
-from ._check import choice, count, counts_of, fraction, level_of
+from ._check import choice, count, counts_of, fraction, items, level_of
 from .intervals import interval
 from .planning import GATE_METHODS, SLACK
 
@@ -241,7 +241,7 @@ def gates_together(passes: Sequence[float]) -> GatesTogether:
     >>> gates_together([0.9, 0.8]).independent, round(gates_together([0.9, 0.8]).low, 3)
     (0.7200000000000001, 0.7)
     """
-    values = [fraction(p, "passes") for p in passes]
+    values = [fraction(p, "passes") for p in items(passes, "passes")]
     low = max(0.0, math.fsum(values) - len(values) + 1)
     return GatesTogether(math.prod(values), low, min(values, default=1.0))
 

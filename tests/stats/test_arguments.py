@@ -1,0 +1,185 @@
+"""What holds for the arguments and results of every routine: errors name the argument, defaults, frozen results."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+
+import pytest
+
+from ferrite_nb import stats
+
+# One call of each routine that works; every argument is in it, so that each can be replaced by a bad one.
+PAIR = {"both": 5, "b": 3, "c": 2, "neither": 4}
+LABELS = {"tp": 18, "fn": 2, "tn": 14, "fp": 1}
+DRAWN = {"level": 0.95, "resamples": 10, "seed": 0}
+GATE = {"method": "wilson", "sides": "two", "level": 0.95}
+CLUSTERS = {"clusters": 3, "size": 4, "rate": 0.2, "icc": 0.3}
+CASES = {"labels": [0, 0, 1, 1]}
+CALLS = {
+    "alerts": {"tpr": 0.9, "fpr": 0.1, "base_rate": 0.01, "per_day": 10},
+    "at_least_once": {"probability": 0.1, "times": 2},
+    "auc": {**CASES, "scores": [1, 2, 2, 3], "level": 0.95},
+    "auc_difference": {**CASES, "scores_a": [1, 2, 2, 3], "scores_b": [2, 1, 3, 3], "level": 0.95},
+    "bootstrap_mean": {"values": [1, 2, 3], "cluster": ["a", "b", "b"], **DRAWN},
+    "bootstrap_pairs": {**PAIR, **DRAWN},
+    "bootstrap_proportion": {"k": 1, "n": 5, "method": "exact", **DRAWN},
+    "cluster_effect": {**CLUSTERS, "level": 0.95},
+    "cluster_mean": {"values": [1, 2, 3], "cluster": ["a", "b", "b"], "level": 0.95},
+    "clustered_counts": CLUSTERS,
+    "clustered_interval": {"k": [1, 2], "n": [4, 4], "level": 0.95},
+    "clustered_pass": {**CLUSTERS, "k": 1, "direction": "at most"},
+    "cmh": {"tables": [[[3, 7], [1, 9]]]},
+    "cochrans_q": {"table": [[1, 0], [1, 1]]},
+    "cohens_h": {"p1": 0.1, "p2": 0.2},
+    "crossed_interval": {"k": [1, 0, 2], "n": [4, 4, 4], "first": list("aab"), "second": [1, 2, 1], "level": 0.95},
+    "design_effect": {"k": [1, 2], "n": [4, 4]},
+    "difference": {"k1": 1, "n1": 5, "k2": 2, "n2": 6, "level": 0.95},
+    "double_sample": {"k": 30, "n": 90, **LABELS, **DRAWN},
+    "exact_test": {"k": 1, "n": 5, "rate": 0.1},
+    "expected_best": {"n": 10, "rate": 0.1, "variants": 3},
+    "garak_interval": {"k": 1, "n": 50, "mode": "backoff", "se": 0.9, "sp": 0.9, "level": 0.95, "min_n": 30},
+    "gates_together": {"passes": [0.9, 0.8]},
+    "holm": {"p": [0.01, 0.04], "family": "all", "alpha": 0.05},
+    "holm_power": {"n": 9, "p_b": 0.3, "p_c": 0.1, "family": 6, "alpha": 0.05},
+    "interval": {"k": 1, "n": 5, "method": "wilson", "level": 0.95, "z": 1.96},
+    "judge_validation": {**LABELS, "level": 0.95},
+    "kappa": {"table": [[4, 1], [1, 4]], "level": 0.95},
+    "largest_k": {"n": 50, "threshold": 0.2, **GATE, "z": 1.96},
+    "limit": {"k": 1, "n": 5, "side": "upper", "method": "wilson", "level": 0.95},
+    "mcnemar": {"b": 1, "c": 2},
+    "mcnemar_power": {"n": 9, "p_b": 0.3, "p_c": 0.1, "alpha": 0.05},
+    "missing_bounds": {"k": 1, "n": 5, "missing": 2},
+    "n_for_gate": {"threshold": 0.2, "rate": 0.05, "power": 0.8, "direction": "at most", **GATE, "step": 1},
+    "n_for_h": {"h": 0.5, "power": 0.8, "alpha": 0.05},
+    "n_for_half_width": {"p": 0.5, "half_width": 0.1, "level": 0.95},
+    "n_for_zero_events": {"max_rate": 0.1, "level": 0.95},
+    "nested_gates": {"n": 9, "k": 2, "rate": 0.1, "inner_k": 1, "inner_rate": 0.2},
+    "operating_curve": {"n": 9, "k": 2, "rates": [0.1], "direction": "at most"},
+    "paired_difference": {**PAIR, "method": "bootstrap", **DRAWN},
+    "paired_quantile": {"differences": [1, 2, 3], "q": 0.5, "level": 0.95},
+    "passing_rate": {"n": 9, "k": 2, "probability": 0.9, "direction": "at most"},
+    "possible_counts": {"rate": 0.5, "n": 4},
+    "power_h": {"h": 0.5, "n": 9, "n2": 8, "alpha": 0.05},
+    "repeated_looks": {"sizes": [5], "limits": [1], "rate": 0.1, "direction": "at most"},
+    "repeated_pairs": {"k_a": [1, 2], "n_a": [2, 2], "k_b": [0, 1], "n_b": [2, 2], "level": 0.95},
+    "repeated_tests": {"sizes": [5, 9], "alpha": 0.05, "share": 0.5},
+    "rogan_gladen": {"k": 4, "n": 9, **LABELS, "method": "bootstrap", **DRAWN},
+    "seed_spread": {"k": [1, 2], "n": [4, 4]},
+    "sign_flip": {"sums": [1, 2], "resamples": 10, "seed": 0},
+    "smallest_discordant": {"family": 6, "alpha": 0.05},
+    "smallest_k": {"n": 50, "threshold": 0.2, **GATE, "z": 1.96},
+    "smallest_n": {"k": 1, "threshold": 0.2, **GATE},
+    "tpr_at_fpr": {**CASES, "scores": [1, 2, 2, 3], "max_fpr": 0.5, "interval": "bootstrap", **DRAWN},
+    "trend": {"k": [1, 2], "n": [4, 4], "scores": [1, 2]},
+    "within_attempts": {"rate": 0.1, "attempts": 3, "icc": 0.1},
+}
+SWITCHES = {("cmh", "correction"), ("smallest_discordant", "mid_p")}  # any value is true or false
+FIXED = {("rogan_gladen", "se"), ("rogan_gladen", "sp")}  # in place of the labels: a test of their own below
+
+
+def test_every_argument_of_every_routine_is_in_the_calls():
+    for name in stats.__all__:
+        wanted = {(name, argument) for argument in inspect.signature(getattr(stats, name)).parameters}
+        assert {(name, argument) for argument in CALLS[name]} == wanted - SWITCHES - FIXED
+
+
+@pytest.mark.parametrize("name", stats.__all__)
+def test_an_error_begins_with_the_name_of_the_argument(name):
+    routine, good = getattr(stats, name), CALLS[name]
+    routine(**good)
+    for argument in good:
+        with pytest.raises((TypeError, ValueError), match=rf"^{argument} must "):
+            routine(**good | {argument: "x"})
+
+
+LISTS = {"values", "cluster", "first", "second", "labels", "scores", "scores_a", "scores_b", "table", "tables", "p",
+         "sums", "differences", "sizes", "limits", "passes", "k_a", "n_a", "k_b", "n_b"}  # fmt: skip
+WITH_RATE = {"n_for_half_width"}  # its p is one rate
+
+
+@pytest.mark.parametrize("name", stats.__all__)
+def test_one_number_in_place_of_a_list_is_refused_by_name(name):
+    good = CALLS[name]
+    for argument in LISTS & set(good) - {("p" if name in WITH_RATE else "")}:
+        with pytest.raises((TypeError, ValueError), match=rf"\b{argument}\b.* must "):
+            getattr(stats, name)(**good | {argument: 1})
+
+
+@pytest.mark.parametrize("argument", ["se", "sp"])
+def test_known_rates_of_a_judge_are_named_too(argument):
+    with pytest.raises(TypeError, match=rf"^{argument} must be a number, got 'x'$"):
+        stats.rogan_gladen(4, 9, method="fixed", **{"se": 0.9, "sp": 0.9} | {argument: "x"})
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if {"k", "k1", "k_a"} & set(CALLS[name])])
+def test_more_events_than_cases_are_refused_by_name(name):
+    """Every k that has an n of its own: k, k1, k_a ... with n, n1, n_a."""
+    for k in [argument for argument in CALLS[name] if argument[0] == "k" and argument.replace("k", "n") in CALLS[name]]:
+        n = k.replace("k", "n")
+        good = CALLS[name][n]
+        more = [value + 1 for value in good] if isinstance(good, list) else good + 1
+        text = rf"^{k} must be at most {n}, got {k} = (\d+) of {n} = (\d+)$"
+        with pytest.raises(ValueError, match=text) as found:
+            getattr(stats, name)(**CALLS[name] | {k: more})
+        events, cases = map(int, re.match(text, str(found.value)).groups())
+        assert events == cases + 1
+
+
+INSIDE = {"level", "alpha", "power", "max_rate", "half_width", "probability", "threshold", "q"}
+CLOSED = {("at_least_once", "probability"), ("largest_k", "threshold"), ("smallest_k", "threshold")}
+RATES = {"tpr", "fpr", "base_rate", "rate", "icc", "p1", "p2", "se", "sp", "inner_rate", "share", "max_fpr"}
+
+
+@pytest.mark.parametrize("name", stats.__all__)
+def test_proportions_include_their_ends_or_not_as_documented(name):
+    routine, good = getattr(stats, name), CALLS[name]
+    for argument in set(good) & (INSIDE | RATES):
+        for end in (0, 1):
+            if argument in INSIDE and (name, argument) not in CLOSED:
+                with pytest.raises(ValueError, match=rf"^{argument} must lie in \(0, 1\), got {end}$"):
+                    routine(**good | {argument: end})
+            elif (name, argument, end) != ("n_for_gate", "rate", 1):  # on the wrong side of its threshold
+                routine(**good | {argument: end})
+        for beyond in (-0.01, 1.01):
+            with pytest.raises(ValueError, match=rf"^{argument} must lie in [\[(]0, 1[\])], got {beyond}"):
+                routine(**good | {argument: beyond})
+
+
+# What stands in the text of the package and of its documentation; a default that moves would move printed numbers.
+DEFAULTS = {"level": 0.95, "alpha": 0.05, "seed": 0, "sides": "two", "direction": "at most", "family": 6, "share": 0.5,
+            "min_n": 30, "mode": "backoff", "step": 1, "icc": 0.0, "correction": False, "mid_p": False,
+            "interval": "bootstrap", "method": "wilson", "resamples": 10_000}  # fmt: skip
+OWN = {
+    ("holm", "family"): "all",
+    ("bootstrap_proportion", "method"): "exact",
+    ("paired_difference", "method"): "newcombe",
+    ("rogan_gladen", "method"): "delta",
+    ("double_sample", "resamples"): 20_000,
+    ("sign_flip", "resamples"): 100_000,
+    ("tpr_at_fpr", "resamples"): 2_000,
+}
+
+
+def test_defaults_are_the_documented_ones_and_the_same_everywhere():
+    for name in stats.__all__:
+        for argument, parameter in inspect.signature(getattr(stats, name)).parameters.items():
+            if parameter.default not in (inspect.Parameter.empty, None):
+                assert parameter.default == OWN.get((name, argument), DEFAULTS[argument]), (name, argument)
+
+
+def results():
+    """The classes of all results."""
+    for module in pkgutil.iter_modules(stats.__path__):
+        for name, found in vars(importlib.import_module(f"ferrite_nb.stats.{module.name}")).items():
+            if dataclasses.is_dataclass(found):
+                yield name, found
+
+
+def test_every_result_is_frozen_and_has_no_note_unless_one_is_given():
+    assert len(dict(results())) > 30
+    for name, found in results():
+        assert found.__dataclass_params__.frozen, name
+        for field in dataclasses.fields(found):
+            assert field.default in (dataclasses.MISSING, ""), f"{name}.{field.name}"
