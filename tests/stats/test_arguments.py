@@ -169,6 +169,81 @@ def test_defaults_are_the_documented_ones_and_the_same_everywhere():
                 assert parameter.default == OWN.get((name, argument), DEFAULTS[argument]), (name, argument)
 
 
+WIDER = {  # data with a width at any level
+    "auc": {},
+    "auc_difference": {"scores_b": [2, 1, 3, 2]},
+    "bootstrap_mean": {"values": [1, 2, 3, 5, 8], "cluster": None, "resamples": 500},
+    "bootstrap_pairs": {"resamples": 500, "both": 50},
+    "bootstrap_proportion": {"n": 50, "k": 20},
+    "cluster_mean": {},
+    "clustered_interval": {},
+    "crossed_interval": {},
+    "difference": {},
+    "double_sample": {"resamples": 500},
+    "garak_interval": {"k": 20},
+    "interval": {"z": None},
+    "judge_validation": {},
+    "kappa": {},
+    "paired_difference": {"resamples": 500, "both": 50},
+    "paired_quantile": {"differences": list(range(30))},
+    "repeated_pairs": {"k_a": [2, 1, 2, 1, 2, 1], "n_a": [2] * 6, "k_b": [1, 1, 1, 1, 1, 2], "n_b": [2] * 6},
+    "rogan_gladen": {"resamples": 500, "n": 40, "k": 20},
+    "tpr_at_fpr": {"labels": [0, 1] * 20, "scores": list(range(40)), "resamples": 500},
+}
+WAYS = [
+    *((name, {}) for name in WIDER),
+    *(("bootstrap_proportion", {"method": method}) for method in ("exact", "draws")),
+    *(("garak_interval", {"mode": mode}) for mode in ("simple", "bootstrap", "backoff")),
+    ("garak_interval", {"se": None, "sp": None}),
+    *(("interval", {"method": method}) for method in ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")),
+    *(("paired_difference", {"method": method}) for method in ("newcombe", "tango", "bootstrap")),
+    ("repeated_pairs", {"k_a": [1, 0, 1], "n_a": [1] * 3, "k_b": [0, 0, 1], "n_b": [1] * 3}),
+    *(("rogan_gladen", {"method": method}) for method in ("delta", "bootstrap", "fixed")),
+    *(("tpr_at_fpr", {"interval": method}) for method in ("wilson", "bootstrap")),
+]
+
+
+def test_every_routine_with_limits_is_among_the_ways():
+    with_level = {name for name in CALLS if "level" in CALLS[name]}
+    plans = {"largest_k", "smallest_k", "smallest_n", "n_for_gate", "n_for_half_width", "n_for_zero_events", "limit"}
+    assert set(WIDER) == with_level - plans - {"cluster_effect"}
+
+
+@pytest.mark.parametrize(("name", "options"), WAYS)
+def test_limits_move_outwards_with_the_level(name, options):
+    routine, call = getattr(stats, name), {**CALLS[name], **WIDER[name], **options}
+    narrow, usual, wide = (routine(**call | {"level": level}) for level in (0.5, 0.95, 0.999))
+    ends = [field.name for field in dataclasses.fields(usual) if field.name.endswith("low")]
+    for low in ends:
+        high = low.replace("low", "high")
+        lows, highs = ([getattr(result, end) for result in (narrow, usual, wide)] for end in (low, high))
+        assert lows[0] > lows[1] >= lows[2] and highs[0] < highs[1] <= highs[2], (low, lows, highs)
+    del call["level"]
+    assert routine(**call) == usual
+
+
+SEEDED = [
+    *((name, {}) for name in CALLS if "seed" in CALLS[name]),
+    ("bootstrap_proportion", {"method": "draws", "n": 997, "k": 400}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SEEDED)
+def test_seed_and_number_of_resamples_reach_the_draws(name, options):
+    big = {"bootstrap_pairs": {"both": 400, "b": 300}, "paired_difference": {"both": 400, "b": 300},
+           "bootstrap_mean": {"values": [x**1.5 for x in range(20)], "cluster": None},
+           "sign_flip": {"sums": [x + 0.5 for x in range(-10, 13)]},
+           "rogan_gladen": {"n": 900, "k": 400, "tp": 180},
+           "tpr_at_fpr": {"labels": [0, 1] * 50, "scores": [x * 37 % 100 for x in range(100)]}}  # fmt: skip
+    routine, call = getattr(stats, name), {**CALLS[name], **big.get(name, {}), **options, "resamples": 40}
+    first = routine(**call)
+    assert routine(**call) == first
+    if name == "bootstrap_proportion" and not options:  # the exact limits need no draw
+        assert routine(**call | {"seed": 1}) == routine(**call | {"resamples": 41}) == first
+    else:
+        assert routine(**call | {"seed": 1}) != first and routine(**call | {"resamples": 41}) != first
+
+
 def results():
     """The classes of all results."""
     for module in pkgutil.iter_modules(stats.__path__):

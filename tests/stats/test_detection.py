@@ -75,6 +75,11 @@ def test_everything_is_flagged_when_every_false_positive_is_allowed():
     assert (result.tpr, result.fpr, result.threshold, result.high) == (1, 1, 0.05, 1)
 
 
+def test_minus_infinity_is_flagged_too_when_everything_is():
+    result = tpr_at_fpr([0, 0, 1, 1], [-math.inf, 2, 1, -math.inf], 1)
+    assert (result.tp, result.fp, result.threshold) == (2, 2, -math.inf)
+
+
 def test_minus_infinity_is_a_score_and_order_does_not_matter():
     labels, values = [0, 0, 1, 1, 0], [-math.inf, 0.2, 0.9, -math.inf, 0.1]
     result = tpr_at_fpr(labels, values, 0.0)

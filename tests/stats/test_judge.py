@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -264,6 +265,21 @@ def test_double_sample_limits_hold_the_point_also_at_the_ends():
     assert clean.rate == 0.0 and clean.low == 0.0 and clean.high > 0
     full = double_sample(600, 600, 150, 0, 0, 0)
     assert full.rate == 1.0 and full.high == 1.0 and full.low < 1
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("counts", [(2, 10, 1, 1, 3, 1), (7, 9, 5, 0, 1, 1), (6, 14, 3, 1, 4, 2)])
+def test_double_sample_limits_are_those_of_jeffreys_draws_of_another_generator(counts, level):
+    """Python's own Beta generator, and the three posteriors written down again."""
+    k, n, tp, fn, tn, fp = counts
+    draw = random.Random(1).betavariate
+    rates = []
+    for _ in range(20_000):
+        flagged = draw(k + 0.5, n - k + 0.5)
+        rates.append(flagged * draw(tp + 0.5, fp + 0.5) + (1 - flagged) * draw(fn + 0.5, tn + 0.5))
+    ends = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2])
+    result = double_sample(k, n, tp, fn, tn, fp, level=level)
+    assert (result.low, result.high) == pytest.approx(tuple(ends), abs=0.011)
 
 
 def test_double_sample_without_outputs_is_not_computable():

@@ -348,6 +348,16 @@ def test_paired_bootstrap_without_discordant_pairs_says_why_it_has_no_width():
     assert result.diff == 0 and math.isnan(result.low) and math.isnan(result.high) and result.note
 
 
+def test_paired_bootstrap_takes_limits_at_the_level_from_drawn_tables():
+    """Against percentiles of plain multinomial draws, 12 of 50 minus 2 of 50."""
+    drawn = np.random.default_rng(5).multinomial(50, [0.4, 0.24, 0.04, 0.32], 40_000)
+    for level in (0.8, 0.95):
+        result = paired_difference(20, 12, 2, 16, method="bootstrap", level=level)
+        ends = np.quantile(drawn[:, 1] - drawn[:, 2], [(1 - level) / 2, (1 + level) / 2]) / 50
+        assert result.diff == 0.2 and (result.low, result.high) == pytest.approx(tuple(ends), abs=0.021)
+    assert paired_difference(20, 2, 12, 16, method="bootstrap").diff == -0.2
+
+
 def test_paired_bootstrap_is_the_same_twice_and_leaves_the_global_generator_alone():
     np.random.seed(1)
     before = np.random.get_state()[1].tobytes()
@@ -430,7 +440,8 @@ def test_sign_flip_with_one_case_per_cluster_is_mcnemar(b, c):
 
 
 def test_sign_flip_draws_patterns_beyond_twenty_clusters():
-    assert sign_flip([1] * 20).method == "exact"
+    assert sign_flip([1] * 20).method == "exact" and sign_flip([1] * 20 + [0]).p == 2 / 2**20
+    assert sign_flip([1] * 21).method == "monte carlo"
     drawn = sign_flip([1] * 25 + [-1] * 10 + [0] * 5)
     assert (drawn.method, drawn.clusters) == ("monte carlo", 40)
     exact = mcnemar(25, 10).p  # three Monte-Carlo standard errors
@@ -544,6 +555,8 @@ def test_repeated_pairs_without_spread_or_cases_gives_no_interval():
 def test_repeated_pairs_is_clipped():
     result = repeated_pairs([2, 2, 1], [2, 2, 2], [0, 0, 0], [2, 2, 2])
     assert result.high == 1.0 and result.low < result.diff
+    turned = repeated_pairs([0, 0, 0], [2, 2, 2], [2, 2, 1], [2, 2, 2])
+    assert turned.low == -1.0 and turned.high == -result.low
 
 
 @pytest.mark.parametrize(

@@ -88,18 +88,19 @@ def test_n_for_gate_equals_a_search_over_all_n(threshold, rate, power, options):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options"),
+    ("arguments", "options", "words"),
     [
-        ((0.02, 0.02, 0.8), {}),
-        ((0.02, 0.05, 0.8), {}),
-        ((0.9, 0.85, 0.8), {"direction": "at least"}),
-        ((0.02, 0.01, 1), {}),
-        ((0.02, 0.01, 0.8), {"step": 0}),
-        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.4}),
+        ((0.02, 0.02, 0.8), {}, "the true rate must keep to the threshold, got rate = 0.02, threshold = 0.02"),
+        ((0.02, 0.05, 0.8), {}, "the true rate must keep to the threshold, got rate = 0.05, threshold = 0.02"),
+        ((0.75, 0.5, 0.8), {"direction": "at least"}, "the true rate must keep to the threshold, got rate = 0.5"),
+        ((0.02, 0.01, 1), {}, "power must lie in"),
+        ((0.02, 0.01, 0.8), {"step": 0}, "step must be at least 1, got rate = 0.01, threshold = 0.02, step = 0"),
+        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.4}, "a one-sided rule needs a level above one half, got 0.4"),
+        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.5}, "a one-sided rule needs a level above one half, got 0.5"),
     ],
 )
-def test_n_for_gate_refuses(arguments, options):
-    with pytest.raises(ValueError):
+def test_n_for_gate_refuses(arguments, options, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
         n_for_gate(*arguments, **options)
 
 
