@@ -48,6 +48,11 @@ ERRORS = frozenset({"error", "timeout"})
 # In `attack_success` only: elsewhere these words can mean the opposite.
 ATTACK_TRUE = frozenset({"success", "succeeded", "executed"})
 ATTACK_FALSE = frozenset({"fail", "failed", "failure", "blocked", "refused", "contained", "stripped"})
+# Said of attack_resisted where a file has both columns of the outcome and they contradict each other.
+BOTH = (
+    "attack_success says the opposite ({} rows contradict): an attack succeeds or is resisted. Correct the rows, or "
+    'say which column counts: attack_success="attack_success" or attack_resisted="attack_resisted"'
+)
 
 
 class OutcomesError(ValueError):

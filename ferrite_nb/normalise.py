@@ -11,6 +11,7 @@ from pandas.api.types import pandas_dtype
 
 from .columns import (
     AMOUNTS,
+    BOTH,
     CANONICAL,
     EVENTS,
     FALSE,
@@ -32,6 +33,8 @@ from .counted import rate_hint
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 MOST_WORDS = 2_000
 LARGEST = 2.0**53
+SECOND = "the second outcome"
+CONTRADICTING = "rows whose other outcome"
 NEVER = "\x00 no such word"
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 
@@ -96,6 +99,7 @@ class Normaliser:
         self.what = f"{what}, " if what else ""
         self.notes: list[str] = []
         self.resisted = False
+        self.second = ""
 
     def run(self, declared: Mapping[str, Declaration]) -> Frame:
         """Apply the declarations, then read every canonical column by its kind."""
@@ -113,6 +117,7 @@ class Normaliser:
         self.texts(own, declared)
         self.kind(own.get("kind"))
         self.flags(own)
+        self.contradictions(declared)
         self.numbers()
         self.keys()
         self.free_names()
@@ -159,7 +164,7 @@ class Normaliser:
                 own[name] = what
             texts = [nw.col(part).cast(nw.String) for part in parts]
             made[name] = nw.col(parts[0]) if len(parts) == 1 else nw.concat_str(texts, separator="/")
-        if "attack_resisted" in declared or ("attack_resisted" in have and "attack_success" not in have):
+        if "attack_resisted" in declared or ("attack_resisted" in have and "attack_success" not in {*have, *declared}):
             if "attack_success" in declared:
                 raise OutcomesError(f"{self.what}declare attack_success or attack_resisted, not both")
             made["attack_success"] = made.pop("attack_resisted", nw.col("attack_resisted"))
@@ -171,6 +176,11 @@ class Normaliser:
             for name in set(made) & have
             if name in declared and name not in (declared[name], getattr(declared[name], "column", None))
         )
+        used = declared.get("attack_resisted" if self.resisted else "attack_success")
+        second = "attack_success" if self.resisted else "attack_resisted"
+        if second in have and second != getattr(used, "column", used):
+            self.second, made[SECOND] = second, nw.col(second)
+            hidden += [second] if self.resisted else []
         if hidden:
             self.notes.append(f"the file's own columns {', '.join(hidden)} are replaced by the declared ones")
         if made:
@@ -283,6 +293,25 @@ class Normaliser:
             lost = [name for name in (*EVENTS, *NUMBERS) if name in schema]
             self.frame = self.frame.with_columns(*(nw.when(fine).then(nw.col(name)).alias(name) for name in lost))
 
+    def contradictions(self, declared: Mapping[str, Declaration]) -> None:
+        """Of attack_success and attack_resisted in one file an attack does one; a benign row may do neither."""
+        if not self.second:
+            return
+        text, success = nw.col(SECOND).cast(nw.String), nw.col("attack_success")
+        told = {word: flag_meaning(self.second, word) for word in self.distinct(SECOND)}
+        yes, no = ([word for word, means in told.items() if means is one] or [NEVER] for one in (True, False))
+        hits, misses = (yes, no) if self.second == "attack_success" else (no, yes)
+        bad = (success == nw.lit(True)) & text.is_in(misses) | (success == nw.lit(False)) & text.is_in(hits)
+        bad = bad & (nw.col("kind") == "attack")
+        if "attempted" in self.columns():
+            bad = bad & (nw.col("attempted").is_null() | (nw.col("attempted") == nw.lit(True)))
+        count = int(pandas_of(self.frame.select(how_many(bad).alias("rows")))["rows"].fillna(0).iloc[0])
+        if count and {"attack_success", "attack_resisted"} & set(declared):
+            self.notes.append(f"{CONTRADICTING} ({self.second}) contradicts the declared outcome: {count}")
+        elif count:
+            raise_places(self.frame, bad, self.second, self.second, BOTH.format(count), self.what)
+        self.frame = self.frame.drop(SECOND)
+
     def numbers(self) -> None:
         """Numbers and amounts from text where needed; amounts are whole numbers, never below 0."""
         schema = self.frame.collect_schema()
@@ -326,9 +355,8 @@ class Normaliser:
         if isinstance(self.frame, nw.DataFrame):
             # Blank keys are looked for in memory only: on an engine it would be a pass over all texts. A mode may be
             # called "" (a harness that names no defence), a case may not.
-            absent |= {
-                name: absent[name] | (nw.col(name).str.strip_chars() == "") for name in missing if name != "mode"
-            }
+            blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
+            absent |= {name: absent[name] | there for name, there in blank.items()}
             if not self.any_row(*absent.values()):
                 return
             gone = {name: how_many(there) for name, there in absent.items()}

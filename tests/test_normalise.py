@@ -92,6 +92,75 @@ def test_both_polarities_at_once_are_refused():
         fnb.outcomes(table(a=["yes"], b=["no"]), attack_success="a", attack_resisted="b")
 
 
+BOTH = {"attack_success": ["yes", "no", "Yes", "no", None, "yes"],
+        "attack_resisted": ["no", "yes", "TRUE", "0", "yes", "n/a"]}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_two_columns_of_the_outcome_that_contradict_each_other_are_refused(engine):
+    with pytest.raises(fnb.OutcomesError, match=r"attack_resisted has .*says the opposite \(2 rows contradict\)"):
+        fnb.outcomes(on_engine(engine, table(**BOTH)), read_from="run.csv")
+    agreed = table(attack_success=["yes", "no", None, "yes"], attack_resisted=["no", "yes", "yes", ""])
+    runs = fnb.outcomes(on_engine(engine, agreed))
+    assert values(runs, "attack_success") == [True, False, None, True]
+    assert not any("contradict" in note for note in runs.notes)
+    assert runs.columns == [*agreed, "kind"]
+
+
+def test_a_contradiction_names_file_first_row_and_number_of_rows():
+    with pytest.raises(fnb.OutcomesError) as caught:
+        fnb.outcomes(table(**BOTH), read_from="run.csv")
+    said = str(caught.value)
+    assert said.startswith("run.csv, row 3 (the header not counted) and 1 more: column attack_resisted has 'TRUE'; ")
+    assert "(2 rows contradict)" in said and 'attack_success="attack_success"' in said
+    typed = table(attack_success=[True, False, False], attack_resisted=[False, True, False])
+    with pytest.raises(fnb.OutcomesError, match=r"^row 3 .* has 'False'; .*\(1 rows contradict\)"):
+        fnb.outcomes(typed)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("declared", "outcome", "count"),
+    [
+        ({"attack_success": "attack_success"}, [True, False, True, False, None, True], 2),
+        ({"attack_resisted": "attack_resisted"}, [True, False, False, True, False, None], 2),
+        ({"attack_success": "human"}, [False, False, False, False, False, False], 2),
+        ({"attack_resisted": "human"}, [True, True, True, True, True, True], 2),
+        ({"attack_resisted": fnb.words("attack_resisted", true=["no", "0"], false=["yes", "TRUE"])},
+         [False, True, True, False, True, None], 2),
+    ],
+)  # fmt: skip
+def test_the_caller_may_say_which_of_two_outcomes_counts(engine, declared, outcome, count):
+    frame = table(**BOTH, human=["no"] * 6)
+    runs = fnb.outcomes(on_engine(engine, frame), **declared)
+    assert values(runs, "attack_success") == outcome
+    (note,) = [note for note in runs.notes if "contradicts the declared outcome" in note]
+    other = "attack_success" if "attack_resisted" in declared else "attack_resisted"
+    assert note == f"rows whose other outcome ({other}) contradicts the declared outcome: {count}"
+
+
+def test_a_table_in_which_the_caller_chose_can_be_joined_with_another():
+    frame = table(**BOTH)
+    runs = fnb.read({"before": frame, "after": frame}, attack_success="attack_success", mode=fnb.const("On"))
+    assert runs.modes == ("before", "after") and len(runs.frame) == 12
+    assert [note for note in runs.notes if "contradicts" in note] == [
+        "rows whose other outcome (attack_resisted) contradicts the declared outcome: 2"
+    ]
+
+
+def test_benign_and_unattempted_rows_may_neither_succeed_nor_be_resisted():
+    neither = {"attack_success": ["no"] * 3, "attack_resisted": ["no"] * 3}
+    assert len(fnb.outcomes(table(**neither, kind=["benign"] * 3)).frame) == 3
+    assert len(fnb.outcomes(table(**neither, attempted=["no"] * 3)).frame) == 3
+    with pytest.raises(fnb.OutcomesError, match=r"\(2 rows contradict\)"):
+        fnb.outcomes(table(**neither, attempted=["no", "yes", None]))
+
+
+def test_a_declared_outcome_beside_a_resisted_column_of_the_file_is_taken():
+    runs = fnb.outcomes(table(hit=["yes", "no"], attack_resisted=["no", "yes"]), attack_success="hit")
+    assert values(runs, "attack_success") == [True, False] and not any("contradict" in note for note in runs.notes)
+
+
 def test_a_text_false_is_never_true():
     runs = fnb.outcomes(table(attack_success=["False", "0", "no", "N", "0.0"]))
     assert values(runs, "attack_success") == [False] * 5
