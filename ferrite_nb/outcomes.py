@@ -27,7 +27,8 @@ class Outcomes:
 
     `frame` is the native frame (pandas by default), `notes` lists all that was skipped or assumed, `source` says
     what was read, `modes` the modes as first seen (empty for a lazy frame), `checked` whether duplicate keys have
-    been looked for, `pooled` whether a mix of suite versions was accepted.
+    been looked for, `pooled` whether a mix of suite versions was accepted, `tasks` the tasks of a harness whose cases
+    are numbered from the start in each task (one task: its cases do not name it).
     """
 
     frame: Any
@@ -36,6 +37,7 @@ class Outcomes:
     modes: tuple[str, ...] = ()
     checked: bool = True
     pooled: bool = False
+    tasks: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:

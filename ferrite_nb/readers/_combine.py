@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from ..columns import OutcomesError
-from ..normalise import pandas_of
+from ..normalise import CONTRADICTING, pandas_of, some
 from ..outcomes import Outcomes, outcomes
 
 
@@ -31,6 +31,7 @@ def combined(
     check: Literal["auto", "full"] = "auto",
 ) -> Outcomes:
     """One table of several. With `names`, a part of one mode gets its name as the mode, one of several "name/mode"."""
+    parts, tasks = _apart(parts)
     if names:
         parts = [_renamed(part, name) for part, name in zip(parts, names, strict=True)]
     if len(parts) == 1:
@@ -43,7 +44,29 @@ def combined(
     else:
         frame = pd.concat([pandas_of(part.table) for part in parts], ignore_index=True)
     source = ", ".join(dict.fromkeys(part.source for part in parts))
-    return outcomes(frame, read_from=source, notes=_merged(parts, names), keep=keep, check=check)
+    notes = _merged(parts, names)
+    both = {"attack_success", "attack_resisted"} <= {name for part in parts for name in part.columns}
+    # Which of two columns of the outcome counts has been settled, and said, in each part.
+    settled = {"attack_success": "attack_success"} if both else {}
+    made = outcomes(frame, read_from=source, notes=notes, keep=keep, check=check, **settled)
+    said = [note for note in made.notes[len(notes) :] if not (both and note.startswith(CONTRADICTING))]
+    return replace(made, notes=(*notes, *said), tasks=tasks)
+
+
+def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ...]]:
+    """The parts with the task before the case where their tasks differ: sample 1 of one is not sample 1 of another."""
+    tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
+    if len(tasks) < 2:
+        return parts, tasks
+    note = f"different tasks ({some(tasks, 6)}): the case names its task, and cases of two tasks form no pair"
+    made = []
+    for part in parts:
+        frame, notes = part.frame, (*part.notes, note) if part.tasks else part.notes
+        if len(part.tasks) == 1:
+            case = nw.concat_str([nw.lit(f"{part.tasks[0]}/"), nw.col("case_id")])
+            frame = part.table.with_columns(case.alias("case_id")).to_native()
+        made.append(replace(part, frame=frame, notes=notes))
+    return made, tasks
 
 
 def _renamed(part: Outcomes, name: str) -> Outcomes:

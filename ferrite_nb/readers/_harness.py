@@ -152,9 +152,17 @@ def seen(values: Iterable[Any]) -> str:
 
 
 def together(
-    parts: Sequence[Outcomes], paths: Sequence[Path], named: str | None, declared: Mapping[str, Any]
+    parts: Sequence[Outcomes],
+    paths: Sequence[Path],
+    named: str | None,
+    declared: Mapping[str, Any],
+    tasks: Iterable[str] = (),
 ) -> Outcomes:
-    """Several runs as one table. Runs of the same cases in one mode are told apart by their files."""
+    """Several runs as one table. Runs of the same cases in one mode are told apart by their files.
+
+    `tasks` are those whose cases have names of their own in each task only; where there are several, the parts name
+    the task in the case already. A case that the caller declares is taken at its word.
+    """
     if named is None and "mode" not in declared and collide(parts):
         names = run_names(paths)
         note = "several files have the same cases in one mode: each file is a mode; choose with mode=, or name them"
@@ -162,7 +170,8 @@ def together(
             replace(part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note))
             for part, name in zip(parts, names, strict=True)
         ]
-    return combined(parts, keep=declared.get("keep"), check=declared.get("check", "auto"))
+    made = combined(parts, keep=declared.get("keep"), check=declared.get("check", "auto"))
+    return made if "case_id" in declared else replace(made, tasks=tuple(dict.fromkeys(tasks)))
 
 
 def run_names(paths: Sequence[Path]) -> list[str]:

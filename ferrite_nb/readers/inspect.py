@@ -105,7 +105,7 @@ def read(
         notes = [*summary(log), *notes, *check_results(log), *tally.notes()]
         frame = without_constants(frame, declared)
         parts.append(outcomes(frame, read_from=log.path.name, notes=notes, **declared))
-    return together(parts, paths, named, declared)
+    return together(parts, paths, named, declared, [log.task for log in logs])
 
 
 def score_columns(log: Log) -> dict[str, list[Any]]:

@@ -80,7 +80,7 @@ def read(
             frame[score_column(name, frame.columns, wanted)] = pd.array(made, dtype="str")
         notes = [*notes, *tally.notes()]
         parts.append(outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared))
-    return together(parts, paths, named, declared)
+    return together(parts, paths, named, declared, [task_of(path) for path in paths])
 
 
 def one_filter(path: Path, wanted: str | None, tally: Tally) -> list[Line]:

@@ -63,8 +63,8 @@ def read(
 
     Returns
     -------
-    Outcomes with `case_id` (sample id), `repeat` (order of the verdicts of a sample), `mode`, the flags declared,
-    `error`, `suite` (the eval).
+    Outcomes with `case_id` (sample id, after the eval where several are read whose ids do not name it), `repeat` (order
+    of the verdicts of a sample), `mode`, the flags declared, `error`, `suite` (the eval).
 
     Not computable when
     -------------------
@@ -74,16 +74,27 @@ def read(
     ------
     OutcomesError: no polarity declared (the message lists the verdicts and the line to type); no event.
     """
+    tallies = [Tally() for _ in paths]
+    logs = [run_of(path, tally) for path, tally in zip(paths, tallies, strict=True)]
+    tasks = [task for log in logs if (task := task_of(log)) is not None]
     parts = []
-    for path in paths:
-        tally = Tally()
-        run = run_of(path, tally)
+    for path, run, tally in zip(paths, logs, tallies, strict=True):
         scores = scores_of(run)
         refuse_undeclared(path.name, scores, declared)
         frame = frame_of(path, run, scores, threshold, columns_named(declared))
+        if len(set(tasks)) > 1 and (task := task_of(run)) is not None:
+            frame["case_id"] = f"{task}/" + frame["case_id"]
         notes = [*summary(run, scores), *tally.notes()]
         parts.append(outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared))
-    return together(parts, paths, named, declared)
+    return together(parts, paths, named, declared, tasks)
+
+
+def task_of(run: Run) -> str | None:
+    """The eval, unless its samples name it as the harness's own ids do ("demo.test.7" of the eval demo.test.v0)."""
+    task = text(run.spec.get("eval_name") or run.spec.get("base_eval"))
+    if not task or all(sample.startswith(task.split(".")[0] + ".") for sample in run.sampled):
+        return None
+    return task
 
 
 def run_of(path: Path, tally: Tally) -> Run:

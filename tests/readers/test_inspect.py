@@ -245,6 +245,44 @@ def test_several_tasks_keep_their_cases_apart(tmp_path: Path) -> None:
     assert sorted(runs.frame["case_id"]) == ["demo/1", "other/1"] and runs.modes == ("mock/model",)
 
 
+def of_task(folder: Path, task: str, name: str, value: int = 1) -> Path:
+    """A log of one task whose samples are numbered 1 and 2."""
+    run = header()["eval"] | {"task": task}
+    return json_log(folder, sample(1, value=value), sample(2, value=value), name=name, eval=run)
+
+
+def test_named_runs_of_different_tasks_form_no_pair(tmp_path: Path) -> None:
+    first, second = of_task(tmp_path, "demo", "a.json"), of_task(tmp_path, "other", "b.json")
+    runs = fnb.read({"before": first, "after": second}, attack_success="s")
+    cases = runs.frame.groupby("mode")["case_id"].apply(list).to_dict()
+    assert cases == {"before": ["demo/1", "demo/2"], "after": ["other/1", "other/2"]}
+    assert "different tasks (demo, other): the case names its task, and cases of two tasks form no pair" in runs.notes
+    # Neither a word for the suite nor one for the mode makes one task of them.
+    told = fnb.read({"before": first, "after": second}, attack_success="s", suite=fnb.const("mine"), mode="file")
+    assert sorted(told.frame["case_id"]) == ["demo/1", "demo/2", "other/1", "other/2"]
+
+
+def test_named_runs_of_one_task_pair_by_their_own_names(tmp_path: Path) -> None:
+    first, second = of_task(tmp_path, "demo", "a.json"), of_task(tmp_path, "demo", "b.json", 0)
+    runs = fnb.read({"before": first, "after": second}, attack_success="s")
+    assert runs.frame["case_id"].tolist() == ["1", "2", "1", "2"] and "different tasks" not in notes_of(runs)
+
+
+def test_a_task_that_stands_in_both_named_runs_pairs_there(tmp_path: Path) -> None:
+    demo, other, again = (of_task(tmp_path, task, f"{name}.json") for task, name in
+                          (("demo", "a"), ("other", "b"), ("demo", "c")))  # fmt: skip
+    runs = fnb.read({"before": [demo, other], "after": again}, attack_success="s")
+    cases = runs.frame.groupby("mode")["case_id"].apply(sorted).to_dict()
+    assert cases == {"before": ["demo/1", "demo/2", "other/1", "other/2"], "after": ["demo/1", "demo/2"]}
+
+
+def test_a_declared_case_is_taken_at_its_word_whatever_the_task(tmp_path: Path) -> None:
+    logs = [json_log(tmp_path, sample(1, metadata={"key": "x"}), name=f"{task}.json",
+                     eval=header()["eval"] | {"task": task}) for task in ("demo", "other")]  # fmt: skip
+    runs = fnb.read({"before": logs[0], "after": logs[1]}, attack_success="s", case_id="key")
+    assert runs.frame["case_id"].tolist() == ["x", "x"]
+
+
 def test_unfinished_log_is_read_from_its_journal_and_says_so(tmp_path: Path) -> None:
     one, two = sample("a"), sample("b", value=0)
     path = eval_log(tmp_path, {"_journal/start.json": header(), "_journal/summaries/1.json": [summary_of(one)],

@@ -78,3 +78,16 @@ def test_fields_of_the_document_are_strata_when_named(tmp_path: Path) -> None:
     runs = fnb.read(path, attack_success="acc", category="subject")
     assert runs.frame["category"].tolist() == ["law"]
     assert runs.frame["doc.attack_success"].tolist() == ["true"]
+
+
+def test_named_runs_of_different_tasks_form_no_pair(tmp_path: Path) -> None:
+    plain = {"doc_hash": None}
+    first, second, again = (
+        lines(tmp_path / folder, row(1, 1.0, **plain), row(2, 0.0, **plain), name=f"samples_{task}_2025-01-01T00.jsonl")
+        for folder, task in (("a", "law"), ("b", "physics"), ("c", "law"))
+    )
+    apart = fnb.read({"before": first, "after": second}, attack_success="acc")
+    assert sorted(apart.frame["case_id"]) == ["law/1", "law/2", "physics/1", "physics/2"]
+    assert any(note.startswith("different tasks (law, physics)") for note in apart.notes)
+    paired = fnb.read({"before": first, "after": again}, attack_success="acc")
+    assert paired.frame["case_id"].tolist() == ["1", "2", "1", "2"]

@@ -86,3 +86,23 @@ def test_unknown_events_and_torn_lines_are_counted(tmp_path: Path) -> None:
 def test_log_without_events_is_refused(tmp_path: Path) -> None:
     with pytest.raises(fnb.OutcomesError, match="no event of a sample"):
         fnb.read(lines(tmp_path, SPEC), attack_success="correct")
+
+
+def of_eval(folder: Path, name: str, *samples: str) -> Path:
+    """A log of one eval."""
+    folder.mkdir()
+    spec = {"spec": SPEC["spec"] | {"eval_name": name}}
+    return lines(folder, spec, *(event(sample, correct=True) for sample in samples))
+
+
+def test_samples_of_different_evals_form_no_pair(tmp_path: Path) -> None:
+    first, second = of_eval(tmp_path / "a", "law.test.v0", "1", "2"), of_eval(tmp_path / "b", "art.test.v0", "1", "2")
+    wanted = ["art.test.v0/1", "art.test.v0/2", "law.test.v0/1", "law.test.v0/2"]
+    named = fnb.read({"before": first, "after": second}, attack_success="correct")
+    assert sorted(named.frame["case_id"]) == wanted and named.modes == ("before", "after")
+    assert any(note.startswith("different tasks (law.test.v0, art.test.v0)") for note in named.notes)
+    assert sorted(fnb.read([first, second], attack_success="correct").frame["case_id"]) == wanted
+    # The harness's own ids name the eval: they stay, and two versions of one eval pair.
+    own = [of_eval(tmp_path / f"own{one}", f"law.test.v{one}", "law.test.0", "law.test.1") for one in (0, 1)]
+    paired = fnb.read({"before": own[0], "after": own[1]}, attack_success="correct")
+    assert paired.frame["case_id"].tolist() == ["law.test.0", "law.test.1"] * 2
