@@ -171,4 +171,5 @@ def equal_weight(rate: Any, low: Any, high: Any, *, independent: bool = True) ->
     if not independent:
         return EqualWeight(mean, float(lows.mean()), float(highs.mean()))
     below, above = (math.sqrt(float(((rates - ends) ** 2).sum())) / len(rates) for ends in (lows, highs))
-    return EqualWeight(mean, max(0.0, mean - below), min(1.0, mean + above))
+    # Not with max and min: of NaN and 0 they keep the 0, and a stratum without limits would get the interval [0, 1].
+    return EqualWeight(mean, float(np.maximum(mean - below, 0.0)), float(np.minimum(mean + above, 1.0)))
