@@ -3,12 +3,15 @@
 import dataclasses
 import importlib
 import inspect
+import math
 import pkgutil
 import re
 
 import pytest
 
 from ferrite_nb import stats
+
+NAN = math.nan
 
 # One call of each routine that works; every argument is in it, so that each can be replaced by a bad one.
 PAIR = {"both": 5, "b": 3, "c": 2, "neither": 4}
@@ -105,6 +108,116 @@ def test_one_number_in_place_of_a_list_is_refused_by_name(name):
     for argument in LISTS & set(good) - {("p" if name in WITH_RATE else "")}:
         with pytest.raises((TypeError, ValueError), match=rf"\b{argument}\b.* must "):
             getattr(stats, name)(**good | {argument: 1})
+
+
+DELTA = {"method": "delta"}
+MESSAGES = [
+    ("holm_power", {"family": 0}, "family must be at least 1, got 0"),
+    ("smallest_discordant", {"family": 0}, "family must be at least 1, got 0"),
+    *(
+        (name, {"resamples": 0}, "resamples must be at least 1, got 0")
+        for name in CALLS
+        if "resamples" in CALLS[name]
+    ),
+    ("auc", {"labels": [[0], [1]]}, "labels must be one per case, got 2 dimensions"),
+    ("auc", {"scores": [[0], [1]]}, "scores must be one per case, got 2 dimensions"),
+    ("auc_difference", {"scores_b": ["a"] * 4}, "scores_b must be numbers, got <U1"),
+    ("auc_difference", {"scores_a": [1, 2, 3]}, "labels and scores_a need one entry per case, got 4 and 3"),
+    ("auc", {"labels": [0, 1, 2, 1]}, "labels must be 0 or 1, got 2"),
+    ("auc", {"labels": [0, 1, -1, 1]}, "labels must be 0 or 1, got -1"),
+    (
+        "auc",
+        {"scores": [1, 2, NAN, 3]},
+        "scores must be numbers below infinity, got nan; leave unscored cases out",
+    ),
+    (
+        "tpr_at_fpr",
+        {"scores": [1, 2, math.inf, 3]},
+        "scores must be numbers below infinity, got inf; leave unscored cases out",
+    ),
+    ("alerts", {"per_day": None}, "per_day must be a number >= 0, got None"),
+    ("alerts", {"per_day": -1}, "per_day must be a number >= 0, got -1.0"),
+    ("alerts", {"per_day": math.inf}, "per_day must be a number >= 0, got inf"),
+    ("paired_quantile", {"differences": [[1, 2]]}, "differences must be one number per pair, got 2 dimensions"),
+    ("paired_quantile", {"differences": ["1", "2"]}, "differences must be numbers, got <U1"),
+    (
+        "paired_quantile",
+        {"differences": [1, NAN]},
+        "differences must not hold NaN; leave out the pairs that were not measured",
+    ),
+    ("garak_interval", {"se": None}, "se and sp go together, got se = None and sp = 0.9"),
+    ("garak_interval", {"sp": None}, "se and sp go together, got se = 0.9 and sp = None"),
+    (
+        "interval",
+        {"method": "jeffreys"},
+        "z works with wilson and agresti-coull only, got method = 'jeffreys'; give level",
+    ),
+    ("rogan_gladen", {"se": 0.9}, "give the label counts tp, fn, tn, fp or se and sp, not both"),
+    (
+        "rogan_gladen",
+        {"tp": None, "fn": None, "tn": None, "fp": None, "sp": 0.9},
+        "se and sp go together, got se = None and sp = 0.9",
+    ),
+    (
+        "rogan_gladen",
+        {"tp": None, "fn": None, "tn": None, "fp": None, "se": 0.9, "sp": 0.9} | DELTA,
+        "method 'delta' needs the counts tp, fn, tn, fp; se and sp go with 'fixed'",
+    ),
+    ("rogan_gladen", {"fp": None}, "give all of tp, fn, tn, fp, got 18, 2, 14, None"),
+    (
+        "double_sample",
+        {"tp": 30},
+        "the labels are not a part of this run: 31 labelled flags of 30, 16 labelled unflagged outputs of 60; "
+        "use rogan_gladen for labels from elsewhere",
+    ),
+    (
+        "double_sample",
+        {"tn": 59},
+        "the labels are not a part of this run: 19 labelled flags of 30, 61 labelled unflagged outputs of 60; "
+        "use rogan_gladen for labels from elsewhere",
+    ),
+    ("repeated_looks", {"limits": [1, 2]}, "sizes and limits must have one entry per look, got 1 and 2"),
+    ("repeated_tests", {"sizes": [5, 5]}, "sizes must increase from look to look, starting above 0, got [5, 5]"),
+    ("repeated_tests", {"sizes": [0, 5]}, "sizes must increase from look to look, starting above 0, got [0, 5]"),
+    ("holm", {"p": [[0.1]]}, "p must be a one-dimensional list of p-values, got 2 dimensions"),
+    ("holm", {"p": ["0.1"]}, "p must be numbers (NaN for a comparison not tested), got <U3"),
+    ("holm", {"p": [0.1, 1.5]}, "p must lie in [0, 1], got 1.5"),
+    ("holm", {"p": [0.1, -0.5]}, "p must lie in [0, 1], got -0.5"),
+    ("repeated_pairs", {"k_b": [1], "n_b": [2]}, "both modes need one entry per case, got 2 and 1"),
+    ("repeated_pairs", {"k_b": [1]}, "k_b and n_b must have one entry per case, got shapes (1,), (2,)"),
+    ("repeated_pairs", {"n_a": 2}, "k_a and n_a must have one entry per case, got shapes (2,), ()"),
+    ("sign_flip", {"sums": [[1, 2]]}, "sums must be one number per cluster, got 2 dimensions"),
+    ("sign_flip", {"sums": ["1"]}, "sums must be numbers, got <U1"),
+    ("sign_flip", {"sums": [1, -math.inf]}, "sums must be finite numbers, got -inf"),
+    ("mcnemar_power", {"p_b": 0.75, "p_c": 0.5}, "p_b + p_c must be at most 1, got 0.75 + 0.5"),
+    ("n_for_h", {"h": 0}, "h must not be 0: no number of cases finds an effect that is not there"),
+    ("n_for_h", {"power": 0.05}, "power must be above alpha = 0.05, got 0.05; any n reaches that"),
+    ("n_for_h", {"h": 1e-200}, "h must be large enough for a finite number of cases, got 1e-200"),
+    ("n_for_h", {"h": None}, "h must be a number, got None"),
+    ("power_h", {"h": 3.5}, "h must lie in [-pi, pi], got 3.5; take it from cohens_h"),
+    ("power_h", {"h": -3.5}, "h must lie in [-pi, pi], got -3.5; take it from cohens_h"),
+    ("largest_k", {"sides": "one"}, "z needs a two-sided interval, got sides = 'one', method = 'wilson'"),
+    ("smallest_k", {"method": "point"}, "z needs a two-sided interval, got sides = 'two', method = 'point'"),
+    ("operating_curve", {"rates": ["0.5"]}, "rates must be numbers, got <U3"),
+    ("operating_curve", {"rates": [0.5, 1.5]}, "rates must lie in [0, 1], got 1.5"),
+    ("operating_curve", {"rates": [0.5, NAN]}, "rates must lie in [0, 1], got nan"),
+    ("smallest_n", {"threshold": 1e-12}, "threshold 1e-12 needs more than 1000000000 cases"),
+    ("cochrans_q", {"table": [[1], [0]]}, "table must have a row per case and two modes or more, got shape (2, 1)"),
+    ("cochrans_q", {"table": [1, 0]}, "table must have a row per case and two modes or more, got shape (2,)"),
+    ("cochrans_q", {"table": [[1, 2]]}, "table must hold only 0 and 1, got 2"),
+    ("cmh", {"tables": [[1, 2], [3, 4]]}, "tables must be a list of 2 x 2 tables, got shape (2, 2)"),
+    ("cmh", {"tables": [[[1, 2, 3], [3, 4, 5]]]}, "tables must be a list of 2 x 2 tables, got shape (1, 2, 3)"),
+    ("trend", {"scores": [1, 2, 3]}, "scores must have one entry per group, got 3 for 2 groups"),
+    ("kappa", {"table": [[1, 2]]}, "table must be square, got shape (1, 2)"),
+    ("kappa", {"table": []}, "table must be square, got shape (0,)"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "message"), MESSAGES)
+def test_an_error_is_one_whole_sentence(name, changes, message):
+    with pytest.raises((TypeError, ValueError)) as found:
+        getattr(stats, name)(**CALLS[name] | changes)
+    assert str(found.value) == message
 
 
 @pytest.mark.parametrize("argument", ["se", "sp"])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from ferrite_nb.stats import _check
+from ferrite_nb.stats import _check, _groups
 
 
 @pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.uint64(3), np.float32(3), np.array(3), Decimal(3)])
@@ -86,6 +86,74 @@ def test_messages_name_argument_value_and_what_is_allowed():
         _check.counts_of([1, 7], [5, 5])
     with pytest.raises(TypeError, match=r"^k must be whole numbers, got '5'$"):
         _check.count("5", "k")
+
+
+LABELS = np.array([["a"], ["b"]])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: _check.count([3], "k"), "k must be one whole number, got an array of shape (1,)"),
+        (lambda: _check.counts(np.array([True]), "k"), "k must be whole numbers, got booleans; sum them first"),
+        (lambda: _check.counts(np.array([4, -2]), "k"), "k must be whole numbers >= 0, got -2"),
+        (lambda: _check.counts([0.5, 1.5], "k"), "k must be whole numbers >= 0, got 0.5"),
+        (lambda: _check.count(2**53 + 1, "k"), "k must be at most 2**53, got 9007199254740993"),
+        (lambda: _check.count(2**70, "k"), "k must be whole numbers from 0 to 2**53, got one beyond 64 bits"),
+        (lambda: _check.counts([1, None], "k"), "k must be whole numbers, got None"),
+        (lambda: _check.counts([np.True_, 1], "k"), "k must be whole numbers, got the boolean True"),
+        (lambda: _check.counts([[1], [2, 3]], "k"), "k must be whole numbers, got [1]"),
+        (lambda: _check.count(Decimal("NaN"), "k"), "k must be whole numbers >= 0, got Decimal('NaN')"),
+        (lambda: _check.count(Decimal("2.5"), "k"), "k must be whole numbers >= 0, got Decimal('2.5')"),
+        (lambda: _check.counts_of([1, 2], [1, 2, 3]), "k and n must fit together, got shapes (2,) and (3,)"),
+        (
+            lambda: _check.series([1, 2], [3]),
+            "k and n must be lists of one length, one entry per group, got shapes (2,) and (1,)",
+        ),
+        (lambda: _check.items(5, "sizes"), "sizes must be a list, got 5"),
+        (lambda: _check.numbers(2.5, "values"), "values must be a list of numbers, got an array of shape ()"),
+        (lambda: _check.numbers([1, "2"], "values"), "values must be numbers, got '1'"),
+        (
+            lambda: _check.numbers([1.0, math.inf], "values"),
+            "values must be finite numbers up to 1e150, got inf; leave missing values out",
+        ),
+        (lambda: _check.fraction(None, "rate"), "rate must be a number, got None"),
+        (lambda: _check.fraction(True, "rate"), "rate must be a number, got the boolean True"),
+        (lambda: _check.fraction([0.5], "rate"), "rate must be one number, got [0.5]"),
+        (lambda: _check.fraction(-0.5, "rate"), "rate must lie in [0, 1], got -0.5"),
+        (lambda: _check.fraction(100, "rate"), "rate must lie in [0, 1], got 100"),
+        (lambda: _check.fraction(99.5, "rate"), "rate must lie in [0, 1], got 99.5; write 0.995 for 99.5 %"),
+        (lambda: _check.level_of(95), "level must lie in (0, 1), got 95; write 0.95 for 95 %"),
+        (lambda: _check.level_of(1), "level must lie in (0, 1), got 1"),
+        (lambda: _check.z_of(0.9, 2), "give level or z, not both, got level = 0.9 and z = 2"),
+        (lambda: _check.z_of(0.95, "2"), "z must be a number above 0, got '2'"),
+        (lambda: _check.z_of(0.95, 1e7), "z must be a number above 0 and at most 1e+06, got 10000000.0"),
+        (lambda: _check.choice("x", "side", ("a", "b")), "side must be one of a, b, got 'x'"),
+        (lambda: _check.generator(True), "seed must be a whole number >= 0, got the boolean True"),
+        (lambda: _check.generator(0.5), "seed must be a whole number >= 0, got 0.5"),
+        (lambda: _check.generator(-1), "seed must be a whole number >= 0, got -1"),
+        (lambda: _check.draws_of(0), "resamples must be at least 1, got 0"),
+        (lambda: _groups.codes("aab", "task", 3), "task must be a list of labels, one per entry, got 'aab'"),
+        (lambda: _groups.codes(LABELS, "task", 2), "task must have one label per entry, got an array of shape (2, 1)"),
+        (lambda: _groups.codes(["a"], "task", 2), "task must have one label per entry, got 1 labels for 2 entries"),
+        (
+            lambda: _groups.codes(["a", None], "task", 2),
+            "task must not be missing, got None; leave such rows out or name a group",
+        ),
+    ],
+)
+def test_every_message_is_one_whole_sentence(call, message):
+    with pytest.raises((TypeError, ValueError)) as found:
+        call()
+    assert str(found.value) == message
+
+
+def test_the_largest_values_are_still_allowed():
+    assert _check.count(2**53, "k") == 2**53 and _check.z_of(0.95, 1e6) == 1e6
+    assert _check.numbers([1e150, -1e150], "values").tolist() == [1e150, -1e150]
+    for beyond in (1.0001e150, -1.0001e150):
+        with pytest.raises(ValueError, match=r"^values must be finite numbers up to 1e150, got "):
+            _check.numbers([beyond], "values")
 
 
 def test_series_need_one_k_and_one_n_per_group():
