@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..metrics import METRICS
 from .escape import missing
+from .rows import rows_of
 from .text import Estimate, aloud, bracket, difference_text, method_text, number, p_text, reason
 
 __all__ = ["Cell", "Column", "Grid", "grid"]
@@ -111,7 +112,7 @@ def _rates(table: pd.DataFrame) -> Grid:
     shown = [name for name in metrics if name not in facts]
     part = table[table["metric"].isin(shown)]
     keys = list(dict.fromkeys(tuple(row) for row in part[strata].itertuples(index=False)))
-    found = {(tuple(row[name] for name in strata), row["metric"]): row for _, row in part.iterrows()}
+    found = {(tuple(row[name] for name in strata), row["metric"]): row for row in rows_of(part)}
     if len(found) < len(part):  # rows that only their numbers tell apart
         return _other(table)
     trend = "trend_p" in table.columns
@@ -193,7 +194,7 @@ def _pairs(table: pd.DataFrame) -> Grid:
                Column("p", "number"), Column("p Holm", "number"), Column("h", "number"),
                Column("unpaired", "number"), Column("note", "note")]  # fmt: skip
     rows: list[list[Cell]] = []
-    for _, row in table.iterrows():
+    for row in rows_of(table):
         note = "" if missing(row["note"]) else str(row["note"])
         names = [_cell(row[name]) for name in lead]
         counts = [_cell(row[name]) for name in ("n_pairs", "b", "c")]
@@ -222,7 +223,7 @@ def _overhead(table: pd.DataFrame) -> Grid:
     columns = [Column("quantile", "text"), Column("overhead", "estimate"), Column("pairs", "number"),
                Column("unpaired", "number"), Column("note", "note")]  # fmt: skip
     rows = []
-    for _, row in table.iterrows():
+    for row in rows_of(table):
         note = "" if missing(row["note"]) else str(row["note"])
         name, lost = Cell(f"p{number(100 * row['quantile'])}"), missing(row["value"])
         why = reason(note) or "not computable"
@@ -240,7 +241,7 @@ def _gate(table: pd.DataFrame) -> Grid:
     rows: list[list[Cell]] = [
         [*(_cell(row[name]) for name in [*extra, "requirement"]), estimate_cell(Estimate.from_row(row)),
          _cell(row["threshold"]), _cell(row["rule"]), _cell(row["verdict"]), Cell(_notes({"": row}))]
-        for _, row in table.iterrows()
+        for row in rows_of(table)
     ]  # fmt: skip
     return _made(columns, rows, [_how(table, "k/n with bounds [low, high] in percent; thresholds are proportions")])
 
@@ -255,7 +256,7 @@ def _other(table: pd.DataFrame) -> Grid:
             and name.removesuffix("_low").removesuffix("_high") in names}  # fmt: skip
     shown = [name for name in names if name not in ends]
     kinds = {name: _kind(table, name, names) for name in shown}
-    rows = [[_value(row, name, kinds[name], names) for name in shown] for _, row in table.iterrows()]
+    rows = [[_value(row, name, kinds[name], names) for name in shown] for row in rows_of(table)]
     return _made([Column(name, kinds[name]) for name in shown], rows)
 
 

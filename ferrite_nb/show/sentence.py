@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..metrics import METRICS
 from .escape import missing, plain
+from .rows import rows_of
 from .text import Estimate, p_text, reason
 
 __all__ = ["apart", "sentence"]
@@ -32,7 +33,7 @@ def sentence(table: pd.DataFrame) -> str:
     names = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if rows[name].nunique() > 1]
     fixed = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if name not in names]
     where = _where(rows, fixed)
-    read = [(Estimate.from_row(row), _name(row, names)) for _, row in rows.iterrows()]
+    read = [(Estimate.from_row(row), _name(row, names)) for row in rows_of(rows)]
     read = [(one, name) for one, name in read if one.kind in _READ]
     if not read:
         return f"No rate of {symbol}{where} can be read: {_why(rows)}."
@@ -66,7 +67,7 @@ def _both(pair: tuple[Estimate, str]) -> str:
 
 def _why(rows: pd.DataFrame) -> str:
     said = list(dict.fromkeys(reason(note) or "no reason given" for note in rows["note"]))
-    few = [str(Estimate.from_row(row)) for _, row in rows.iterrows() if 0 < row["n"] < 5]
+    few = [str(Estimate.from_row(row)) for row in rows_of(rows) if 0 < row["n"] < 5]
     return plain("; ".join((few or said)[:3]), 300)
 
 
@@ -85,7 +86,7 @@ def apart(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     lines: dict[str, list[str]] = {}
     kept = []
     names = [name for name in table.columns[: table.columns.get_loc("k")] if table[name].nunique() > 1]
-    for _, row in table.iterrows():
+    for row in rows_of(table):
         parts = [part.strip() for part in str(row["note"]).split(";") if part.strip()]
         reasons = [part for part in parts if reason(part)]
         kept.append("; ".join(reasons))

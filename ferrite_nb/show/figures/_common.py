@@ -22,6 +22,7 @@ from ...metrics import METRICS, Metric
 from .. import style
 from ..chart import Chart
 from ..escape import missing, plain
+from ..rows import rows_of
 from ..text import Estimate, method_text, number
 
 FEW = 5  # fewer cases than this are hatched, never drawn as a point
@@ -154,7 +155,7 @@ def caption(table: pd.DataFrame, what: str, *extra: str) -> str:
     parts += [f"{word} {plain(fact)}" for word, fact in facts if fact]
     if not _fact(table, "suite_version"):
         parts.append("suite version not recorded")
-    kinds = [Estimate.from_row(row).kind for _, row in table.iterrows()] if "rate" in table.columns else []
+    kinds = [Estimate.from_row(row).kind for row in rows_of(table)] if "rate" in table.columns else []
     if kinds and set(kinds) == {"insufficient"}:
         parts.append("every cell has insufficient data")
     return ". ".join(part[:1].upper() + part[1:] for part in (*parts, *extra) if part) + "."

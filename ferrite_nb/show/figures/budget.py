@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import Estimate, number, reason
 from . import _common, _marks
 
@@ -70,7 +71,7 @@ class _Curve:
     @property
     def read(self) -> pd.DataFrame:
         """The rows with enough cases."""
-        kinds = [Estimate.from_row(row).kind for _, row in self.rows.iterrows()]
+        kinds = [Estimate.from_row(row).kind for row in rows_of(self.rows)]
         return self.rows[[kind not in ("insufficient", "not computable") for kind in kinds]]
 
     @property
@@ -81,7 +82,7 @@ class _Curve:
     @property
     def few(self) -> Any:
         """The first row with too few cases, or None."""
-        rows = (row for _, row in self.rows.iterrows() if Estimate.from_row(row).kind == "insufficient")
+        rows = (row for row in rows_of(self.rows) if Estimate.from_row(row).kind == "insufficient")
         return next(rows, None)
 
 
@@ -204,7 +205,7 @@ def _said(one: _Curve) -> list[str]:
 def _alt(table: pd.DataFrame, curves: list[_Curve]) -> str:
     marks = []
     for one in curves:
-        for _, row in one.rows.iterrows():
+        for row in rows_of(one.rows):
             marks.append(f"{one.name} within {number(row['attempts'])} {Estimate.from_row(row).label()}")
     finding = " ".join(f"{one.name}: {'; '.join(_said(one))}." for one in curves)
     metric = ", ".join(style.drawable(name) for name in dict.fromkeys(table.get("metric", ["success"])))

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import Estimate, number
 from . import _common, _marks
 
@@ -89,12 +90,14 @@ def _looks(table: pd.DataFrame) -> dict[Any, style.Series]:
 
 
 def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
-    for place, row in table.iterrows():
+    for row in rows_of(table):
         words = [str(row[column]).strip().lower() for column in columns]
         if "overall" in words:
-            raise ValueError(f"row {place}: name the total 'micro: all cases' or 'macro: mean of strata', not overall")
+            raise ValueError(
+                f"row {row.name}: name the total 'micro: all cases' or 'macro: mean of strata', not overall"
+            )
         if any(word.startswith("macro") for word in words) and not row["note"]:
-            raise ValueError(f"row {place}: a macro mean needs a note on how its interval was made")
+            raise ValueError(f"row {row.name}: a macro mean needs a note on how its interval was made")
 
 
 def _thresholds(table: pd.DataFrame, requirement: float | Mapping[str, float] | None) -> dict[str, float]:
@@ -142,9 +145,9 @@ class _Room:
     @classmethod
     def measure(cls, table: pd.DataFrame, columns: list[str], whole: float) -> _Room:
         heading, named = _headings(table, columns)
-        names = [style.text_width(_common.name_of(row, named)) for _, row in table.iterrows()]
+        names = [style.text_width(_common.name_of(row, named)) for row in rows_of(table)]
         left = min(max(names) + (_INDENT if heading else 0), 0.34 * whole)
-        labels = [style.text_width(Estimate.from_row(row).label()) for _, row in table.iterrows()]
+        labels = [style.text_width(Estimate.from_row(row).label()) for row in rows_of(table)]
         right = max([label for label in labels if label <= 0.46 * whole] + [0.9])
         return cls(left, whole - left - right - _PAD, right)
 
@@ -181,7 +184,7 @@ class _Panel:
         self.indent = _INDENT if heading else 0.0
         at = _HEADING if self.threshold is not None else 0.0
         previous = None
-        for _, row in self.rows.iterrows():
+        for row in rows_of(self.rows):
             group = _common.name_of(row, heading) if heading else None
             if group != previous:
                 self.headings.append((at + _HEADING / 2, style.fit(group or "", whole, bold=True)))
@@ -239,8 +242,8 @@ class _Panel:
 
 def _alt(table: pd.DataFrame, columns: list[str]) -> str:
     metrics = list(dict.fromkeys(table["metric"]))
-    estimates = [Estimate.from_row(row) for _, row in table.iterrows()]
-    names = [_common.name_of(row, columns) for _, row in table.iterrows()]
+    estimates = [Estimate.from_row(row) for row in rows_of(table)]
+    names = [_common.name_of(row, columns) for row in rows_of(table)]
     marks = []
     for place, (name, one) in enumerate(zip(names, estimates, strict=True)):
         metric = f"{style.drawable(table['metric'][place])} " if len(metrics) > 1 else ""

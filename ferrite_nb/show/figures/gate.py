@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import Estimate, number, reason
 from . import _common, _marks
 
@@ -181,14 +182,14 @@ class _Releases:
     height: float = _HEADING
 
     def __post_init__(self) -> None:
-        names = [_name(row) for _, row in self.table.iterrows()]
+        names = [_name(row) for row in rows_of(self.table)]
         self.left = min(max(map(style.text_width, names)), 0.25 * self.room)
         self.right = 0.42 * self.room
         self.axis = self.room - self.left - self.right - 0.3
         self.start, self.end = _scale(self.table, self.upper)
         self.title = style.wrap(_title(self.table), 0.84 * self.room, style.LARGE)
         previous = None
-        for _, row in self.table.iterrows():
+        for row in rows_of(self.table):
             if previous is None or _breaks(previous, row):
                 self._heading(row, first=previous is None)
             if previous is not None and _changed(previous, row, "judge_version"):
@@ -332,7 +333,7 @@ def _joins(row: Any) -> bool:
 
 def _scale(table: pd.DataFrame, upper: bool) -> tuple[float, float]:
     """The scale of rates: whole at its good end, at the other as far as thresholds and bounds go."""
-    read = [row for _, row in table.iterrows() if _joins(row)]
+    read = [row for row in rows_of(table) if _joins(row)]
     ends = [float(value) for value in table["threshold"]]
     far = [value if upper else 1 - value for value in [*ends, *(row["high" if upper else "low"] for row in read)]]
     end = next((one for one in _ENDS if one >= 1.15 * max(far)), 1.0)
@@ -340,7 +341,7 @@ def _scale(table: pd.DataFrame, upper: bool) -> tuple[float, float]:
 
 
 def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
-    rows = [row for _, row in table.iterrows()]
+    rows = rows_of(table)
     estimates, marks = [Estimate.from_row(row) for row in rows], []
     for row, one in zip(rows, estimates, strict=True):
         said = _why(row) if one.kind == "not computable" else one.label()

@@ -15,6 +15,7 @@ from matplotlib.transforms import ScaledTranslation
 from .. import style
 from ..chart import Chart
 from ..escape import missing, plain
+from ..rows import rows_of
 from ..text import Estimate, bracket, digits, p_text, reason
 from . import _common, _marks
 
@@ -53,7 +54,7 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
         drawn = style.figure(width, _HEIGHT + plan.under + 0.3)
         ax = drawn.subplots()
         _axis(ax, plan, table)
-        for _, row in table.iterrows():
+        for row in rows_of(table):
             _mark(ax, plan, row)
         if line:
             _join(ax, plan, table)
@@ -118,9 +119,9 @@ class _Plan:
         names = [style.drawable(mode) or "all" for mode in modes]
         left = min(max(0.42, *(style.text_width(name) + 0.24 for name in names)), 0.3 * room)
         each = (room - left - 0.12) / (len(places) + (0.3 if totals else 0))
-        both = {i: _counts(row, two_lines=True) for i, (_, row) in enumerate(table.iterrows())}
+        both = {i: _counts(row, two_lines=True) for i, row in enumerate(rows_of(table))}
         fits = max(map(style.text_width, both.values())) + 0.08 <= each
-        words = both if fits else {i: _counts(row, two_lines=False) for i, (_, row) in enumerate(table.iterrows())}
+        words = both if fits else {i: _counts(row, two_lines=False) for i, row in enumerate(rows_of(table))}
         return cls(column, places, style.series(modes), words, each, left)
 
     def at(self, row: Any) -> float:
@@ -225,7 +226,7 @@ def _rows_under(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
         key.set_gid(f"key:{name}")
         ax.add_line(key)
     order = list(plan.places)
-    for i, (_, row) in enumerate(table.iterrows()):
+    for i, row in enumerate(rows_of(table)):
         place = list(plan.looks).index(row["mode"]) if "mode" in row else 0
         level = order.index(row[plan.column]) % plan.levels if plan.turned_counts else 0
         down = downs[place] - 72 * level * (plan.row_height - _GAP) / plan.levels
@@ -266,7 +267,7 @@ def _counts(row: Any, *, two_lines: bool) -> str:
 def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
     """Lines between neighbouring strata that both have a rate; a gap stays a gap."""
     for look in plan.looks.values():
-        mine = [row for _, row in table.iterrows() if plan.looks.get(row.get("mode", ""), look) is look]
+        mine = [row for row in rows_of(table) if plan.looks.get(row.get("mode", ""), look) is look]
         mine = [row for row in mine if not _is_total(row[plan.column])]
         for first, second in pairwise(mine):
             rates = [Estimate.from_row(row) for row in (first, second)]
@@ -280,8 +281,8 @@ def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
 
 def _alt(table: pd.DataFrame, column: str) -> str:
     columns = [name for name in (column, "mode") if name in table.columns]
-    estimates = [Estimate.from_row(row) for _, row in table.iterrows()]
-    names = [_common.name_of(row, columns) for _, row in table.iterrows()]
+    estimates = [Estimate.from_row(row) for row in rows_of(table)]
+    names = [_common.name_of(row, columns) for row in rows_of(table)]
     marks = [f"{name} {one.label()}" for name, one in zip(names, estimates, strict=True)]
     strata = [i for i, value in enumerate(table[column]) if not _is_total(value)]
     finding = _common.extremes([names[i] for i in strata], [estimates[i] for i in strata])
@@ -309,6 +310,6 @@ def _caption(table: pd.DataFrame, column: str) -> str:
     title = _common.metric_title(str(table["metric"].iloc[0]))
     what = f"{title}, by {style.drawable(column)}"
     few = "hatched: insufficient data (fewer than 5 cases or clusters)"
-    hatched = any(Estimate.from_row(row).kind == "insufficient" for _, row in table.iterrows())
+    hatched = any(Estimate.from_row(row).kind == "insufficient" for row in rows_of(table))
     trends = [trend.rstrip(".") for trend in _trends(table)]
     return _common.caption(table, what, few if hatched else "", *trends, _common.one_side(table))

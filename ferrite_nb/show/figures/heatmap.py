@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 from .. import style
 from ..chart import Chart
 from ..escape import plain
+from ..rows import rows_of
 from ..text import Estimate, bracket, digits, reason
 from . import _common, _marks
 
@@ -47,9 +48,9 @@ def heatmap(table: pd.DataFrame, *, width: str = "text") -> Chart:
         drawn = style.figure(width, plan.height + plan.head + 0.34)
         ax = drawn.subplots()
         _axes(ax, plan, table)
-        for _, row in table.iterrows():
+        for row in rows_of(table):
             _cell(ax, plan, row)
-        there = {(row[plan.down], row[plan.across]) for _, row in table.iterrows()}
+        there = {(row[plan.down], row[plan.across]) for row in rows_of(table)}
         for at, value in enumerate(plan.rows):
             for place, other in enumerate(plan.columns):
                 if (value, other) not in there:
@@ -114,7 +115,7 @@ def _fitting(table: pd.DataFrame, rows: str, columns: str, room: float) -> _Plan
     for down, across in ((rows, columns), (columns, rows)):
         for lines in (2, 3):
             plan = _plan(table, down, across, room, lines)
-            words = [_words(row, lines, plan.wide) for _, row in table.iterrows()]
+            words = [_words(row, lines, plan.wide) for row in rows_of(table)]
             most = max(text.count("\n") + 1 for text in words)
             if all(style.text_width(text) <= plan.wide - 0.04 for text in words) and most <= 4:
                 return replace(plan, most=most)
@@ -194,8 +195,8 @@ def _cell(ax: Axes, plan: _Plan, row: Any) -> None:
 
 
 def _alt(table: pd.DataFrame, columns: list[str]) -> str:
-    estimates = [Estimate.from_row(row) for _, row in table.iterrows()]
-    names = [_common.name_of(row, columns) for _, row in table.iterrows()]
+    estimates = [Estimate.from_row(row) for row in rows_of(table)]
+    names = [_common.name_of(row, columns) for row in rows_of(table)]
     marks = [f"{name} {one.label()}" for name, one in zip(names, estimates, strict=True)]
     inner = [i for i in range(len(table)) if not any(_is_margin(table[name][i]) for name in columns)]
     finding = _common.extremes([names[i] for i in inner], [estimates[i] for i in inner])
@@ -207,7 +208,7 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
 
 def _caption(table: pd.DataFrame, rows: str, columns: str) -> str:
     title = _common.metric_title(str(table["metric"].iloc[0]))
-    kinds = {Estimate.from_row(row).kind for _, row in table.iterrows()}
+    kinds = {Estimate.from_row(row).kind for row in rows_of(table)}
     few = "hatched: insufficient data" if "insufficient" in kinds else ""
     what = f"{title}, {style.drawable(rows)} by {style.drawable(columns)}"
     shades = "shade: the rate, white for 0, dark for 1"

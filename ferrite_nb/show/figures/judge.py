@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
@@ -66,13 +67,13 @@ def judge(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
 
 def _check(table: pd.DataFrame) -> None:
-    for place, row in table.iterrows():
+    for row in rows_of(table):
         for name in ("tp", "fn", "tn", "fp", "flagged", "judged"):
             if missing(row[name]) or row[name] < 0:
-                raise ValueError(f"row {place}: {name} must be a count, got {row[name]}")
+                raise ValueError(f"row {row.name}: {name} must be a count, got {row[name]}")
         if row["flagged"] > row["judged"]:
             raise ValueError(
-                f"row {place}: flagged must be at most judged, got {row['flagged']} and {row['judged']}"
+                f"row {row.name}: flagged must be at most judged, got {row['flagged']} and {row['judged']}"
             )
     for part in _PARTS:
         for end in ("", "_low", "_high"):
@@ -156,7 +157,7 @@ class _Panel:
         self.left = max(style.text_width(_word(part)) for part in self.parts) + 0.05
         self.right = min(1.3, 0.4 * self.room)
         self.axis = self.room - self.left - self.right - 0.3
-        for place, (_, row) in enumerate(self.table.iterrows()):
+        for place, row in enumerate(rows_of(self.table)):
             start = self.height
             name = style.fit(_common.name_of(row, self.columns), self.room - 0.2, bold=True)
             self.headings.append((self.height + _HEADING / 2, name, True))
@@ -231,7 +232,7 @@ class _Panel:
 
 def _marks_of(table: pd.DataFrame, columns: list[str]) -> list[str]:
     out = []
-    for _, row in table.iterrows():
+    for row in rows_of(table):
         name = _common.name_of(row, columns)
         out += [f"{name} {_word(part)} {_label(row, part)}" for part in (*_LEFT, *_RIGHT)]
     return out
@@ -240,11 +241,11 @@ def _marks_of(table: pd.DataFrame, columns: list[str]) -> list[str]:
 def _alt(table: pd.DataFrame, columns: list[str]) -> str:
     finding = []
     for part in ("se", "sp"):
-        names = [_common.name_of(row, columns) for _, row in table.iterrows()]
-        estimates = [Estimate.from_row(_rate(row, part)) for _, row in table.iterrows()]
+        names = [_common.name_of(row, columns) for row in rows_of(table)]
+        estimates = [Estimate.from_row(_rate(row, part)) for row in rows_of(table)]
         finding.append(f"{_word(part)}: {_common.extremes(names, estimates)}")
     cells = [f"{_common.name_of(row, columns)} {number(row['tp'])}, {number(row['fn'])}, {number(row['fp'])}, "
-             f"{number(row['tn'])}" for _, row in table.iterrows()]  # fmt: skip
+             f"{number(row['tn'])}" for row in rows_of(table)]  # fmt: skip
     counts = f"tp, fn, fp, tn: {'; '.join(cells)}." if len(table) <= 3 else f"{len(table)} judges or conditions."
     what = "A judge against people's labels, and the rate it reports, with k/n and bounds in percent"
     marks = _marks_of(table, columns)
@@ -256,7 +257,7 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
 def _caption(table: pd.DataFrame) -> str:
     extra = ["Se, Sp, agreement, as judged and by people: Wilson", "grey diamond: a judge that always gives the "
              "commoner answer", "grey: corrected as if Se and Sp were known; main: their error is carried"]  # fmt: skip
-    counts = [_counts(row, part) for _, row in table.iterrows() for part in ("se", "sp")]
+    counts = [_counts(row, part) for row in rows_of(table) for part in ("se", "sp")]
     if all(n < _common.FEW for _, n in counts):
         extra.append("every cell has insufficient data")
     known = dict.fromkeys(style.drawable(note, 100) for note in table["corrected_note"] if not missing(note))

@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import difference_text, digits, p_text, reason
 from . import _common, _marks
 
@@ -49,7 +50,7 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
     _check(table)
     with style.settings():
         room = style.width_of(width)
-        texts = [_words(row, wide=room > 4) for _, row in table.iterrows()]
+        texts = [_words(row, wide=room > 4) for row in rows_of(table)]
         lines = _layout(table, texts, room)
         height = lines[-1].bottom + 0.02
         drawn = style.figure(width, height + 0.5)
@@ -62,13 +63,13 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
 
 def _check(table: pd.DataFrame) -> None:
-    for place, row in table.iterrows():
+    for row in rows_of(table):
         for name in ("n_pairs", "b", "c"):
             if missing(row[name]) or row[name] < 0:
-                raise ValueError(f"row {place}: {name} must be a count, got {row[name]}")
+                raise ValueError(f"row {row.name}: {name} must be a count, got {row[name]}")
         if row["b"] + row["c"] > row["n_pairs"]:
             raise ValueError(
-                f"row {place}: b + c must be at most n_pairs, got {row['b']}, {row['c']}, {row['n_pairs']}"
+                f"row {row.name}: b + c must be at most n_pairs, got {row['b']}, {row['c']}, {row['n_pairs']}"
             )
     for name in ("diff", "low", "high"):
         _common.check_inside(table, name, -1, 1)
@@ -135,7 +136,7 @@ def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_R
     lead = [*(["metric"] if several else []), *strata]
     left = room - max(style.text_width(line) for words in texts for line in [*words, "unpaired"]) - 0.2
     top, previous, lines = 0.02, "", []
-    for (_, row), words in zip(table.iterrows(), texts, strict=True):
+    for row, words in zip(rows_of(table), texts, strict=True):
         group = _common.name_of(row, lead) if lead else ""
         heading = style.fit(group, room - 0.2, bold=True) if group != previous else ""
         top += _HEADING if heading else 0
@@ -243,7 +244,7 @@ def _alt(table: pd.DataFrame) -> str:
     several = table["metric"].nunique() > 1 if "metric" in table.columns else False
     columns = [*(["metric"] if several else []), *strata]
     what = f"Differences of {metric} between modes on the same cases, A minus B in points with bounds"
-    read = [row for _, row in table.iterrows() if _kind(row) == "plain"]
+    read = [row for row in rows_of(table) if _kind(row) == "plain"]
     finding = "No difference may be read."
     if read:
         top = max(read, key=lambda row: abs(row["diff"]))
@@ -253,7 +254,7 @@ def _alt(table: pd.DataFrame) -> str:
             f"{difference_text(top['diff'], top['low'], top['high'])}. "
             f"In {apart} of {len(table)} pairs the interval does not hold zero."
         )
-    return _common.alt_text(what, finding, [_mark(row, columns) for _, row in table.iterrows()])
+    return _common.alt_text(what, finding, [_mark(row, columns) for row in rows_of(table)])
 
 
 def _caption(table: pd.DataFrame) -> str:
@@ -261,6 +262,6 @@ def _caption(table: pd.DataFrame) -> str:
     what = f"Differences between modes on the same cases, in points{': ' if metrics else ''}{metrics}"
     bars = "bars: cases with the event in A only (b) and in B only (c)"
     grey = "grey: pairing ignored" if "independent_low" in table.columns else ""
-    few = all(_kind(row) == "insufficient" for _, row in table.iterrows())
+    few = all(_kind(row) == "insufficient" for row in rows_of(table))
     every = "every cell has insufficient data" if few else ""
     return _common.caption(table, what, every, bars, grey, "Holm p: corrected over all pairs of one family")

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from .. import style
 from ..chart import Chart
 from ..escape import plain
+from ..rows import rows_of
 from ..text import Estimate
 from . import _common, _marks
 
@@ -112,7 +113,7 @@ def _insufficient(row: Any) -> bool:
 def _points(table: pd.DataFrame, axes: tuple[str, str], baseline: str) -> list[_Point]:
     columns = _common.strata(table)
     keys: dict[tuple[str, ...], dict[str, Any]] = {}
-    for _, row in table.iterrows():
+    for row in rows_of(table):
         key = tuple(str(row[name]) for name in columns)
         mine = keys.setdefault(key, {})
         if row["metric"] in mine:

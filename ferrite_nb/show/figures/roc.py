@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from .. import style
 from ..chart import Chart
 from ..escape import missing
+from ..rows import rows_of
 from ..text import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
@@ -116,7 +117,7 @@ def _part(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def _points(table: pd.DataFrame) -> list[_Point]:
     """Operating points in order; rows that differ in the base rate only are one point."""
     found: dict[tuple[str, str], list[Any]] = {}
-    for _, row in _part(table, "operating point").iterrows():
+    for row in rows_of(_part(table, "operating point")):
         found.setdefault((str(row.get("max_fpr")), str(row["threshold"])), []).append(row)
     looks = style.series([str(key) for key in found])
     return [
@@ -311,7 +312,7 @@ def _alt(table: pd.DataFrame, points: list[_Point]) -> str:
     curve = _part(table, "curve")
     marks = [" ".join(_left(one, 9).split("\n")) + (f" ({_cases(one.row)})" if one.why else "") for one in points]
     marks += [f"{one.name}, {'; '.join(_worth(row))}" for one in points for row in one.bases]
-    observed = [f"{row['tp']}/{row['n_pos']} and {row['fp']}/{row['n_neg']}" for _, row in curve.iterrows()]
+    observed = [f"{row['tp']}/{row['n_pos']} and {row['fp']}/{row['n_neg']}" for row in rows_of(curve)]
     what = "ROC on two log scales, and precision by base rate, with k/n and bounds in percent"
     if len(table) <= 6:  # two counts in each row
         return _common.alt_text(what, "", [*marks, *observed])
@@ -323,7 +324,7 @@ def _caption(table: pd.DataFrame) -> str:
     rows = _part(table, "operating point")
     rows = table if rows.empty else rows
     extra = []
-    for _, row in _part(table, "auc").iterrows():
+    for row in rows_of(_part(table, "auc")):
         if missing(row["auc"]):
             extra.append(f"AUC {style.drawable(reason(row['note']) or row['note'], 100)}")
         else:
