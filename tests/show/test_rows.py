@@ -9,10 +9,8 @@ from ferrite_nb.show.text import Estimate
 
 
 def test_rows_have_the_cells_and_the_label_of_pandas_rows() -> None:
-    table = pd.DataFrame(
-        {"mode": ["Off", None], "k": pd.array([3, pd.NA], dtype="Int64"), "rate": [0.5, float("nan")], "note": ["", "x"]},
-        index=[7, 2],
-    )  # fmt: skip
+    k = pd.array([3, pd.NA], dtype="Int64")
+    table = pd.DataFrame({"mode": ["Off", None], "k": k, "rate": [0.5, float("nan")], "note": ["", "x"]}, index=[7, 2])
     first, second = rows_of(table)
     assert (first.name, second.name) == (7, 2)
     assert dict(first) == {"mode": "Off", "k": 3, "rate": 0.5, "note": ""}
