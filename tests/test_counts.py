@@ -11,10 +11,13 @@ import ferrite_nb as fnb
 from ferrite_nb.counts import (
     amount_counts,
     case_counts,
+    check_columns,
     cube,
     differences,
     find_mode,
     modes_of,
+    name_of,
+    need_outcomes,
     repeated,
     tally,
     trace_counts,
@@ -82,6 +85,168 @@ def test_vectors_agree_with_pairing_case_by_case():
         expected[tuple(vector)] = expected.get(tuple(vector), 0) + 1
     names = [f"{what}{place}" for place in range(4) for what in "knm"]
     assert dict(zip(map(tuple, found[names].to_numpy().tolist()), found["cases"], strict=True)) == expected
+
+
+def small() -> pd.DataFrame:
+    """Ten rows that can be counted by eye: two modes, five cases, missing values of every kind."""
+    text = """
+    case mode kind   tier attack attempted measurable inside segments cut trace  ms
+    a    Off  attack T1   yes    yes       yes        yes    4        0   r      10
+    a    On   attack T1   no     yes       yes        yes    4        1   rw     30
+    b    Off  attack T1   yes    no        yes        no     5        -   r      20
+    b    On   attack T1   -      -         -          no     -        2   r      -
+    c    Off  attack T2   yes    yes       no         -      6        3   r      40
+    c    On   attack T2   yes    yes       no         -      6        3   r      35
+    d    Off  benign -    -      -         -          -      7        0   r      5
+    d    On   benign -    -      -         -          -      7        2   r      9
+    e    Off  benign T2   -      -         -          -      8        1   rw     6
+    e    On   benign T2   -      -         -          -      9        4   -      7
+    """
+    head, *lines = [line.split() for line in text.strip().splitlines()]
+    frame = pd.DataFrame([[None if cell == "-" else cell for cell in line] for line in lines], columns=head)
+    for name in ("attack", "attempted", "measurable", "inside"):
+        frame[name] = frame[name].map({"yes": True, "no": False}).astype("boolean")
+    for name in ("segments", "cut", "ms"):
+        frame[name] = frame[name].astype("float64")
+    names = {"case": "case_id", "attack": "attack_success", "inside": "within_fingerprint",
+             "cut": "segments_excised", "ms": "latency_ms"}  # fmt: skip
+    return frame.rename(columns=names)
+
+
+def as_rows(table: pd.DataFrame, *names: str) -> list[tuple[object, ...]]:
+    return sorted(table[list(names)].itertuples(index=False, name=None), key=str)
+
+
+def test_rows_by_eye_with_those_not_attempted_and_not_measurable():
+    cells = cube(fnb.outcomes(small()), ["mode"], ["attack_success", "attempted"])
+    found = tally(cells, METRICS["ASR"], ["mode"])
+    assert found.columns.tolist() == ["mode", "k", "n", "missing", "not_attempted", "unmeasurable"]
+    # Off: a and b of the measurable a, b, with b not attempted; On: a without success, b unknown; c is out in both
+    assert as_rows(found, *found.columns) == [("Off", 2, 2, 0, 1, 1), ("On", 0, 1, 1, 0, 1)]
+    assert tally(cells, METRICS["CR"], [])[["k", "n", "missing"]].to_numpy().tolist() == [[1, 3, 1]]
+    without = cube(fnb.outcomes(small().drop(columns=["measurable", "attempted"])), ["mode"], ["attack_success"])
+    again = tally(without, METRICS["ASR"], ["mode"])
+    assert as_rows(again, *again.columns) == [("Off", 3, 3, 0, 0, 0), ("On", 1, 2, 1, 0, 0)]
+
+
+def test_a_metric_of_one_mode_counts_no_row_of_another():
+    cells = cube(fnb.outcomes(small()), ["mode"], ["within_fingerprint"])
+    found = tally(cells, METRICS["residual share"], ["mode"])
+    assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 1, 2, 0), ("On", 0, 0, 0)]
+
+
+def test_the_cube_without_strata_keeps_kind_and_measurable_apart():
+    cells = cube(fnb.outcomes(small()), [], [])
+    assert cells.columns.tolist() == ["kind", "measurable", "rows"]
+    rows = [(kind, None if pd.isna(flag) else flag, rows) for kind, flag, rows in cells.itertuples(index=False)]
+    assert len(rows) == 4
+    assert {*rows} == {("attack", False, 2), ("attack", True, 3), ("attack", None, 1), ("benign", None, 4)}
+    assert tally(cells[:0].assign(attack_success=pd.array([], "boolean")), METRICS["ASR"], []).empty
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_distinct_cases_count_once_in_each_stratum(repeats):
+    frame = pd.concat([small()] * repeats, ignore_index=True)
+    frame["repeat"] = [str(place // 10) for place in range(len(frame))]
+    found = case_counts(fnb.outcomes(frame), metric("R"), ["tier"])
+    assert as_rows(found, "tier", "k", "n", "missing") == [("T1", 1, 2, 0), ("T2", 0, 0, 1)]
+    assert case_counts(fnb.outcomes(frame), metric("R"), [])[["k", "n", "missing"]].to_numpy().tolist() == [[1, 2, 1]]
+
+
+def test_amounts_of_cases_are_summed_over_cases_and_not_over_rows():
+    ideal, predicted = [2, 2, 3, 3, 1, 1, None, None, 0, 0], [4, 4, 3, 3, None, None, 2, 2, 5, 5]
+    frame = small().assign(predicted=predicted, predicted_ideal=ideal)
+    found = case_counts(fnb.outcomes(frame), metric("prediction precision"), [])
+    assert found[["k", "n", "missing"]].to_numpy().tolist() == [[2 + 3 + 0, 4 + 3 + 5, 2]]
+    by_kind = case_counts(fnb.outcomes(frame), metric("prediction precision"), ["kind"])
+    assert as_rows(by_kind, "kind", "k", "n", "missing") == [("attack", 5, 7, 1), ("benign", 0, 5, 1)]
+
+
+def test_amounts_are_summed_over_rows_in_which_both_are_known():
+    found = amount_counts(fnb.outcomes(small()), metric("FSR"), ["mode"])
+    assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 1, 15, 0), ("On", 6, 16, 0)]
+    half = small().assign(kind="benign")
+    found = amount_counts(fnb.outcomes(half), metric("FSR"), ["mode"])
+    assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 4, 25, 1), ("On", 10, 26, 1)]
+    assert amount_counts(fnb.outcomes(half), metric("FSR"), [])[["k", "n", "missing"]].to_numpy().tolist() == [
+        [14, 51, 2]
+    ]
+
+
+def test_more_cut_than_there_is_is_refused_with_its_stratum():
+    frame = small().assign(kind="benign")
+    frame.loc[1, "segments_excised"] = 40
+    with pytest.raises(fnb.OutcomesError, match=r"^more counted than there is: 49 of 26 in \{'mode': 'On'\}$"):
+        amount_counts(fnb.outcomes(frame), metric("FSR"), ["mode"])
+
+
+def test_traces_are_compared_with_the_same_case_and_repeat_of_the_baseline():
+    runs = fnb.outcomes(small())
+    found = trace_counts(runs, metric("UP"), ["mode"], "Off")
+    assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 2, 2, 0), ("On", 1, 1, 1)]
+    turned = trace_counts(runs, metric("UP"), ["mode"], "On")
+    assert as_rows(turned, "mode", "k", "n", "missing") == [("Off", 1, 1, 1), ("On", 1, 1, 1)]
+    by_case = trace_counts(runs, metric("UP"), ["case_id", "mode"], "Off")
+    assert ("e", "On", 0, 0, 1) in as_rows(by_case, "case_id", "mode", "k", "n", "missing")
+    again = small().assign(repeat="0"), small().assign(repeat="1", trace=["rw", "r"] * 5)
+    found = trace_counts(fnb.outcomes(pd.concat(again, ignore_index=True)), metric("UP"), ["mode"], "Off")
+    assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 4, 4, 0), ("On", 1, 3, 1)]
+
+
+def test_differences_are_of_case_means_in_order_and_cases_of_one_mode_are_counted():
+    values, unpaired = differences(fnb.outcomes(small()), "latency_ms", "Off", "On")
+    assert values.tolist() == [-5, 1, 4, 20] and unpaired == 1
+    values, unpaired = differences(fnb.outcomes(small()), "latency_ms", "On", "Off")
+    assert values.tolist() == [-20, -4, -1, 5] and unpaired == 1
+    more = pd.concat([small().assign(repeat="0"), small().assign(repeat="1", latency_ms=100.0)], ignore_index=True)
+    values, unpaired = differences(fnb.outcomes(more), "latency_ms", "Off", "On")
+    assert values.tolist() == [-2.5, 0.5, 2, 10, 40] and unpaired == 0  # b: 100 in On, (20 + 100) / 2 in Off
+
+
+def test_vectors_by_eye_with_measurable_and_kept_columns():
+    found = vectors(fnb.outcomes(small()), metric("ASR"), ["Off", "On"], ["tier"])
+    assert found.columns.tolist() == ["tier", "k0", "n0", "m0", "k1", "n1", "m1", "cases"]
+    assert as_rows(found, *found.columns) == [("T1", 1, 1, 0, 0, 0, 1, 1), ("T1", 1, 1, 0, 0, 1, 0, 1)]
+    one = vectors(fnb.outcomes(small()), metric("ASR"), ["On"], ["case_id"])
+    assert as_rows(one, *one.columns) == [("a", 0, 1, 0, 1), ("b", 0, 0, 1, 1)]
+
+
+def test_vectors_say_what_they_cannot_pair():
+    runs = fnb.outcomes(small())
+    with pytest.raises(ValueError, match=r"^R is not an event of a case, so it has no pairs; see fnb"):
+        vectors(runs, metric("R"), ["Off"])
+    with pytest.raises(ValueError, match=r"^task success is not computable: no task outcome in the record \(no column "
+                                         r"task_success\)$"):
+        vectors(runs, metric("task success"), ["Off"])
+    short = fnb.outcomes(pd.DataFrame({"mode": ["On"], "attack_success": [True], "rows": [2]}))
+    with pytest.raises(fnb.OutcomesError, match=r"^a table of counts has no case_id: modes can only be compared on"):
+        vectors(short, metric("ASR"), ["On"])
+
+
+def test_columns_are_checked_by_name_and_once():
+    runs = fnb.outcomes(small())
+    assert check_columns(runs, ["tier", "mode"], "by") == ["tier", "mode"]
+    for names, error, words in (
+        (["tier", 3], TypeError, r"^by takes column names, got 3$"),
+        (["teir"], ValueError, r"^by: there is no column 'teir'; the columns are "),
+        (["tier", "mode", "tier"], ValueError, r"^by: a column is named twice in \['tier', 'mode', 'tier'\]$"),
+    ):
+        with pytest.raises(error, match=words):
+            check_columns(runs, names, "by")
+
+
+def test_what_is_not_outcomes_says_how_to_make_them():
+    words = r"^outcomes are needed, got {}; make them with fnb\.read or fnb\.outcomes$"
+    with pytest.raises(TypeError, match=words.format("DataFrame")):
+        need_outcomes(small())
+    with pytest.raises(TypeError, match=words.format("NoneType")):
+        modes_of(None)
+
+
+def test_a_cell_in_words():
+    assert name_of(["tier", "mode"], {"mode": "On", "tier": "T1"}) == "tier T1, mode On"
+    assert name_of(["tier", "mode"], ("T1", "On")) == "tier T1, mode On"
+    assert name_of([], ()) == name_of([], {}) == "all rows"
 
 
 def every_count(runs: fnb.Outcomes) -> dict[str, pd.DataFrame]:
