@@ -158,7 +158,8 @@ def outcomes(
     keep: which of several rows with one key stays; without it a duplicate raises.
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
     declared: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or `fnb.words(...)`.
-        Columns that already have a canonical name need no declaration. `attack_resisted=` is turned round.
+        Columns that already have a canonical name need no declaration. `attack_resisted=` is turned round; where a
+        frame has both columns they must not contradict each other, unless the one that counts is declared.
 
     Raises
     ------

@@ -86,7 +86,8 @@ def read(
     Parameters
     ----------
     path: a file, a folder, a glob pattern or a list of them; a dict {"before": path, "after": path}, whose names become
-        the modes; or a frame of pandas, Polars, PyArrow, DuckDB or Spark.
+        the modes (cases pair by name, within one task of a harness); or a frame of pandas, Polars, PyArrow, DuckDB or
+        Spark.
     keep: which of several rows with one key stays: "first" or "last"; without it a duplicate raises.
     check: "full" looks for duplicate keys also in a file so large that its rows stay on the engine.
     declared: which column is which, as in `fnb.outcomes`; and the options of a format, such as `threshold=` and

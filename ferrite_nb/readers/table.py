@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import glob
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +30,8 @@ LAZY_BYTES = 200 * 2**20
 LAZY_ROWS = 1_000_000
 DEPTH = 4
 PLACE = r".*(, (row|object|entry|execution_records row) [0-9]+|:[0-9]+|\.json)"
+# pandas leaves out the space at the start of a line and opens a quote behind it; the csv module does not.
+QUOTED_LATE = re.compile(r'^\s+"', re.MULTILINE)
 COMMA = r"^[-+]?[0-9]*,[0-9]+$"
 
 
@@ -75,7 +78,7 @@ def _frames(heads: Sequence[Head], tally: Tally, options: Mapping[str, Any]) -> 
 
 
 def _simple_lines(head: Head) -> list[str]:
-    """The lines of a small table that needs no care: no quotes, and a value for every column in every line."""
+    """The lines of a small table that needs no care: in each a value for every column, no line break in a value."""
     names, separator = head.columns, separator_of(head.header)
     if not names or head.comment or len(head.start) >= START or len({*names, "", "source"}) < len(names) + 2:
         return []
@@ -84,9 +87,13 @@ def _simple_lines(head: Head) -> list[str]:
     except UnicodeDecodeError:
         return []
     lines = text.removesuffix("\n").split("\n")
-    if '"' in text or "\r" in text or lines[0] != head.header:
+    if "\r" in text or lines[0] != head.header or (QUOTED_LATE.search(text) if '"' in text else None):
         return []
-    return lines if all(line.count(separator) == len(names) - 1 for line in lines) else []
+    try:
+        rows = list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error:
+        return []
+    return lines if len(rows) == len(lines) and all(len(row) == len(names) for row in rows) else []
 
 
 def text_frame(head: Head, tally: Tally, options: Mapping[str, Any] | None = None) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import duckdb
 import pandas as pd
@@ -248,6 +249,11 @@ PIECES = [
     "\ncase_id,mode,attack_success\n{0},On,yes\n",
     "case_id,mode,attack_success\n{0},On\n{0},Off,no\n",
     'case_id,mode,attack_success\n"{0}\n",On,yes\n',
+    '"case_id","mode","attack_success"\n"{0}, ""x""","On","yes"\n{0},"Off",\n',
+    'case_id,mode,attack_success\n"{0},On,yes\nb,Off,no\n',
+    'case_id,mode,attack_success\n{0} "a",O"n,yes\n"{0}"b,Off,no\n',
+    'case_id,mode,attack_success\n "{0},x",On\n',
+    'case_id,mode,attack_success\n{0},On,"',
     "case_id, mode ,attack_success\n{0},On,yes\n",
     "mode,case_id,attack_success\nOn,{0},yes\n",
     "case_id,mode,attack_success,\n{0},On,yes,\n",
@@ -260,7 +266,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(80))
 def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
     draw = random.Random(seed)
     usual = draw.choices(PIECES, k=3)
@@ -268,8 +274,13 @@ def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
     paths = [put(tmp_path, f"{place:02}.csv", text) for place, text in enumerate(texts)]
     heads = [head_of(path) for path in paths]
     together, apart = Tally(), Tally()
+    try:
+        wanted = pd.concat([table.text_frame(head, apart, {}) for head in heads], ignore_index=True)
+    except fnb.OutcomesError as problem:
+        with pytest.raises(fnb.OutcomesError, match=re.escape(str(problem))):
+            list(table._frames(heads, together, {}))
+        return
     found = pd.concat(list(table._frames(heads, together, {})), ignore_index=True)
-    wanted = pd.concat([table.text_frame(head, apart, {}) for head in heads], ignore_index=True)
     pd.testing.assert_frame_equal(found.astype("str"), wanted.astype("str"))
     assert together.notes() == apart.notes()
 
@@ -284,3 +295,16 @@ def test_rows_of_many_small_files_name_their_own_file(tmp_path):
     put(tmp_path, "150.csv", "case_id,mode,attack_success\na150,On,yes\nb150,On,perhaps\n")
     with pytest.raises(fnb.OutcomesError, match=r" 150\.csv, row 2: column attack_success has 'perhaps'"):
         fnb.read(tmp_path)
+
+
+def test_a_file_whose_two_outcomes_contradict_each_other_is_named_with_its_row(tmp_path):
+    head = "case_id,mode,attack_success,attack_resisted\n"
+    put(tmp_path, "a.csv", head + "a,On,yes,no\nb,On,no,yes\nc,On,,yes\n")
+    assert fnb.read(tmp_path / "a.csv").frame["attack_success"].tolist() == [True, False, pd.NA]
+    put(tmp_path, "b.csv", head + "d,On,yes,no\ne,On,no,no\nf,On,yes,yes\n")
+    for path in (tmp_path / "b.csv", tmp_path):
+        with pytest.raises(fnb.OutcomesError, match=r"b\.csv, row 2 and 1 more: column attack_resisted has 'no'"):
+            fnb.read(path)
+    runs = fnb.read(tmp_path / "b.csv", attack_resisted="attack_resisted")
+    assert runs.frame["attack_success"].tolist() == [True, True, False]
+    assert "rows whose other outcome (attack_success) contradicts the declared outcome: 2" in runs.notes
