@@ -36,7 +36,9 @@ def spark() -> Iterator[Any]:
 
     builder = SparkSession.builder.master("local[1]").appName("ferrite_nb tests")
     options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1",
-               "spark.driver.bindAddress": "127.0.0.1", "spark.sql.session.timeZone": "UTC"}  # fmt: skip
+               "spark.driver.bindAddress": "127.0.0.1", "spark.sql.session.timeZone": "UTC",
+               # a session of seconds gains nothing from the slow compiler
+               "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}  # fmt: skip
     for name, value in options.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
