@@ -1,4 +1,4 @@
-"""Properties are checked without a deadline: how long one example takes is a fact of the machine, not of a statistic."""
+"""Properties are checked without a deadline: how long an example takes is a fact of the machine, not of a statistic."""
 
 from hypothesis import settings
 
