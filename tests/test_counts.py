@@ -243,6 +243,50 @@ def test_what_is_not_outcomes_says_how_to_make_them():
         modes_of(None)
 
 
+def test_the_cube_names_its_columns_sorts_its_cells_and_sums_weights():
+    frame = pd.DataFrame({"mode": ["On", "Off", "On", "Off"], "attack_success": [True, False, None, False],
+                          "suite_version": ["2", None, "1", "1"], "size": [2.5, 10, 2.5, None],
+                          "rows": [3, 4, 5, 6], "kind": "attack"})  # fmt: skip
+    found = cube(fnb.outcomes(frame), ["mode", "size"], ["attack_success", "gated"])
+    assert found.columns.tolist() == ["mode", "size", "kind", "attack_success", "suite_version", "rows"]
+    assert found.drop(columns=["attack_success", "suite_version"]).to_numpy().tolist() == [
+        ["Off", "(missing)", "attack", 6], ["Off", "10.0", "attack", 4],
+        ["On", "2.5", "attack", 5], ["On", "2.5", "attack", 3]]  # fmt: skip
+    assert found["suite_version"].tolist() == ["1", "(missing)", "1", "2"]
+    assert [None if pd.isna(flag) else flag for flag in found["attack_success"]] == [False, False, None, True]
+    assert (found.dtypes["rows"], found.dtypes["attack_success"]) == ("int64", "boolean")
+    by_version = cube(fnb.outcomes(frame), ["suite_version", "kind"], [])
+    assert by_version.columns.tolist() == ["suite_version", "kind", "rows"]
+    assert by_version["rows"].tolist() == [4, 11, 3]
+    total = tally(found, METRICS["ASR"], [])
+    assert total[["k", "n", "missing"]].to_numpy().tolist() == [[3, 13, 5]]
+    assert versions(found.drop(columns="suite_version"), METRICS["ASR"], ["mode"]) == {}
+
+
+def test_many_repeats_of_a_case_do_not_run_into_each_other():
+    """Three counts share one integer: 3,000 events of 4,000 known repeats, and 2,000 unknown ones."""
+    outcome = [True] * 3000 + [False] * 1000 + [None] * 2000
+    frame = pd.DataFrame({"case_id": "a", "mode": "On", "kind": "attack", "repeat": [str(x) for x in range(6000)],
+                          "attack_success": pd.array(outcome, dtype="boolean")})  # fmt: skip
+    found = vectors(fnb.outcomes(frame), metric("ASR"), ["On", "Off"])
+    assert found.to_numpy().tolist() == [[3000, 4000, 2000, 0, 0, 0, 1]]
+
+
+def test_a_mode_is_its_own_name_first_and_then_one_in_any_spelling():
+    assert find_mode(["on", "On"], "On") == "On" and find_mode(["on", "On"], "ON") == "on"
+    assert find_mode(["dry_run"], "DryRun") == "dry_run"
+    with pytest.raises(ValueError, match=r"^baseline: there is no mode 'x'; the modes are On$"):
+        find_mode(["On"], "x", "baseline")
+    with pytest.raises(ValueError, match=r"^mode: there is no mode 3; the modes are On$"):
+        find_mode(["On"], 3)
+
+
+def test_repeats_need_a_column_for_them_and_a_case():
+    assert not repeated(fnb.outcomes(small())) and not repeated(fnb.outcomes(small().assign(repeat="7")))
+    weights = pd.DataFrame({"mode": ["On", "On"], "attack_success": [True, False], "rows": 1, "repeat": ["0", "1"]})
+    assert not repeated(fnb.outcomes(weights))
+
+
 def test_a_cell_in_words():
     assert name_of(["tier", "mode"], {"mode": "On", "tier": "T1"}) == "tier T1, mode On"
     assert name_of(["tier", "mode"], ("T1", "On")) == "tier T1, mode On"
