@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .analysis.gate import gate
     from .analysis.gradient import gradient
     from .analysis.judges import judges
+    from .analysis.known_judge import Labels
     from .analysis.limits import limits
     from .analysis.overhead import overhead
     from .analysis.rates import rates
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Estimate",
+    "Labels",
     "Outcomes",
     "OutcomesError",
     "attempts",
@@ -75,6 +77,7 @@ _VERBS = (
 )  # fmt: skip
 _HOME = {verb: f"ferrite_nb.analysis.{verb}" for verb in _VERBS} | {
     "Estimate": "ferrite_nb.show.text",
+    "Labels": "ferrite_nb.analysis.known_judge",
     "data": "ferrite_nb.bundled",
     "explore": "ferrite_nb.widgets",
     "read": "ferrite_nb.readers",

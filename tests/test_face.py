@@ -18,7 +18,7 @@ VERBS = [
     "read", "outcomes", "rates", "compare", "gradient", "overhead", "limits", "gate", "explore", "judges",
     "detector", "attempts", "releases", "estimate", "metrics", "data", "const", "words",
 ]  # fmt: skip
-CLASSES = ["Outcomes", "OutcomesError", "Estimate"]
+CLASSES = ["Outcomes", "OutcomesError", "Estimate", "Labels"]
 ROOMS = ["stats", "figures", "tables", "lab", "lessons"]
 HEAVY = [
     "matplotlib", "seaborn", "ipywidgets", "IPython", "statsmodels", "scipy.stats", "duckdb",

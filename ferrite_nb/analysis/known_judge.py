@@ -42,6 +42,21 @@ class Labels:
         from its flagged and from its unflagged outputs). Then `stats.double_sample` is the better estimate.
     event: the flag that the judge decides.
     resamples, seed: of the methods that draw.
+
+    Example
+    -------
+    A judge calls 30 of 100 outputs a success. People looked at 40 of them, drawn at random: of 12 that the judge
+    called successes 8 were, of the other 28 one was. So the rate is .30 · 8/12 + .70 · 1/28:
+
+    >>> import pandas as pd, ferrite_nb as fnb
+    >>> outcomes = {"case_id": range(100), "mode": "On", "attack_success": [1] * 30 + [0] * 70}
+    >>> runs = fnb.outcomes(pd.DataFrame(outcomes))
+    >>> labels = pd.DataFrame({"human": [1] * 9 + [0] * 31, "judge": [1] * 8 + [0] * 28 + [1] * 4})
+    >>> table = fnb.rates(runs, "ASR", judge=fnb.Labels(labels, part_of_run=True))
+    >>> table[["k", "n", "method"]].values.tolist()
+    [[30, 100, 'double sample']]
+    >>> round(float(table["observed"].iloc[0]), 3), round(float(table["rate"].iloc[0]), 3)
+    (0.3, 0.225)
     """
 
     known: Any
@@ -166,7 +181,7 @@ def _one_of_four(frame: pd.DataFrame, labels: Labels) -> NDArray[np.int64]:
     if lacking:
         raise ValueError(
             f"judge: no column {', '.join(lacking)} of labels; the columns are {some(map(str, frame.columns))}. Name "
-            "them: ferrite_nb.analysis.judged.Labels(labels, human=…, judge=…); or give counts tp, fn, tn, fp"
+            "them: fnb.Labels(labels, human=…, judge=…); or give counts tp, fn, tn, fp"
         )
     human, verdict = people_of(frame, labels.human).answer, answers(frame, labels.judge)
     found = np.zeros((len(frame), 4), dtype=np.int64)

@@ -70,9 +70,9 @@ def rates(
     level, z: confidence level (a proportion), or the normal quantile itself.
     cluster: a column whose rows may rise and fall together, or a pair of crossed columns.
     judge: how good the judge of the outcomes is: labels (columns `human` and `judge`, or `human` and the keys of the
-        cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `ferrite_nb.analysis.judged.Labels` names other
-        columns and says that the labels are a random part of the run. Then `rate`, `low` and `high` are corrected and
-        `observed`, `observed_low`, `observed_high` are not.
+        cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `fnb.Labels` names other columns and
+        says that the labels are a random part of the run. Then `rate`, `low` and `high` are corrected and `observed`,
+        `observed_low`, `observed_high` are not.
     baseline: the mode whose traces UP compares with.
 
     Returns
