@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +14,6 @@ from ._files import within
 
 MEMBER_LIMIT = 1 * 2**30
 ZSTANDARD = 93
-EMPTY = b"PK\x05\x06".ljust(22, b"\x00")
 INSTALL = "its members are packed with zstandard; install it with: pip install 'ferrite-nb[inspect]'"
 
 
@@ -25,24 +21,10 @@ INSTALL = "its members are packed with zstandard; install it with: pip install '
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a zip archive; a damaged one becomes an `OutcomesError` that names the file."""
     try:
-        with path.open("rb") as stream, zipfile.ZipFile(io.BytesIO(EMPTY)) as archive:
-            state = os.fstat(stream.fileno())
-            archive.filelist = _listed(path, state.st_ino, state.st_size, state.st_mtime_ns)
-            archive.filename, archive.fp = str(path), stream
+        with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, zlib.error) as problem:
         raise OutcomesError(f"{path.name} cannot be read as a zip archive: {problem}") from problem
-
-
-@lru_cache(maxsize=1)
-def _listed(path: Path, *_state: int) -> list[zipfile.ZipInfo]:
-    """The list of an archive, which is opened twice: to recognise it, and to read it.
-
-    The list of a log with thousands of samples takes as long as much of the rest. Only the last one is kept, and only
-    while the file stays in the state in which it was listed.
-    """
-    with zipfile.ZipFile(path) as archive:
-        return archive.infolist()
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
