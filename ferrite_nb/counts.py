@@ -102,6 +102,16 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 def masks(cells: pd.DataFrame, metric: Metric) -> tuple[Mask, Mask, Mask]:
     """Over the cells: in the population, its event known, its event true."""
+    population = in_population(cells, metric)
+    known, event = population.copy(), population.copy()
+    for column, value in metric.event.items():
+        known &= _is(cells, column, True) | _is(cells, column, False)
+        event &= _is(cells, column, value)
+    return population, known, event & known
+
+
+def in_population(cells: pd.DataFrame, metric: Metric) -> Mask:
+    """The cells of a metric's population; a fact that the table does not record is known of no cell."""
     population = np.ones(len(cells), dtype=bool)
     for column, value in metric.population.items():
         population &= _is(cells, column, value)
@@ -109,11 +119,7 @@ def masks(cells: pd.DataFrame, metric: Metric) -> tuple[Mask, Mask, Mask]:
         population &= np.array([mode_key(mode) in metric.only for mode in cells["mode"]], dtype=bool)
     if measured(cells, metric):
         population &= ~_is(cells, "measurable", False)
-    known, event = population.copy(), population.copy()
-    for column, value in metric.event.items():
-        known &= _is(cells, column, True) | _is(cells, column, False)
-        event &= _is(cells, column, value)
-    return population, known, event & known
+    return population
 
 
 def measured(columns: Container[str], metric: Metric) -> bool:
@@ -122,7 +128,9 @@ def measured(columns: Container[str], metric: Metric) -> bool:
 
 
 def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
-    """Cells with this value; a missing value is never equal."""
+    """Cells with this value; a missing value, and one of a column that is not there, is never equal."""
+    if column not in cells:
+        return np.zeros(len(cells), dtype=bool)
     if isinstance(value, str):
         return cells[column].to_numpy(dtype=object) == value
     return cells[column].to_numpy(dtype="int8", na_value=-1) == int(value)
@@ -162,7 +170,7 @@ def versions(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> dict
     """The suite versions that stand in each stratum of the metric's population."""
     if "suite_version" not in cells:
         return {}
-    population, _, _ = masks(cells, metric)
+    population = in_population(cells, metric)
     found: dict[tuple[str, ...], set[str]] = {}
     names = [cells[name].to_numpy(dtype=object)[population] for name in (*strata, "suite_version")]
     for *labels, version in zip(*names, strict=True):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.metrics import METRICS
 
 from .engines import ENGINES, on_engine
 
@@ -115,3 +116,19 @@ def test_nothing_is_compared_over_suite_versions_unless_asked_for():
     attacks = fnb.outcomes(frame.assign(kind="attack"))
     assert "runs.pool_versions() accepts them" in fnb.compare(attacks)["note"].iloc[0]
     assert hasattr(attacks, "pool_versions")
+
+
+@pytest.mark.parametrize("versions", [None, "1"])
+@pytest.mark.parametrize("symbol", [s for s, one in METRICS.items() if one.counted != "differences"])
+def test_a_metric_that_the_record_lacks_is_answered_with_the_reason(symbol, versions):
+    """Also beside a suite version, which is looked up in the population of the metric."""
+    modes = ["Off", "Off", "SanitizerOnly", "SanitizerOnly", "On", "On"]
+    frame = pd.DataFrame({"case_id": ["a", "b"] * 3, "mode": modes, "kind": "benign", "tier": "T1"})
+    runs = fnb.outcomes(frame if versions is None else frame.assign(suite_version=versions))
+    requirement = {"metric": symbol, "at_most": 0.5, "where": {"mode": "On"}}
+    if symbol in ("residual share", "FSR-proxy"):
+        requirement["where"] = {"mode": "Off" if symbol == "residual share" else "SanitizerOnly"}
+    for table in (fnb.rates(runs, symbol), fnb.gradient(runs, symbol, by="tier"), fnb.gate(runs, requirement)):
+        assert len(table) and not table["n"].any()
+        assert table["note"].str.contains("not computable: ").all(), table["note"].tolist()
+    assert fnb.gate(runs, requirement)["verdict"].tolist() == ["cannot tell"]
