@@ -32,6 +32,9 @@ EXAMPLES = {
     "gate": "ferrite-nb gate eval_report.csv requirements.toml --json",
 }
 
+# Arguments of the functions that read, which the command line gives itself.
+RESERVED = frozenset({"path", "frame", "check", "keep", "read_from", "notes"})
+
 # What an error about columns says in Python, and the option that does the same here.
 HINTS = (
     (r'(\w+)="<column>"', "--column {0}=COLUMN"),
@@ -78,7 +81,7 @@ def _command(commands: Any, name: str, run: Run) -> argparse.ArgumentParser:
 def _lab(command: argparse.ArgumentParser) -> None:
     command.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder")
     command.add_argument("--folder", type=Path, help="work on a copy of the notebooks in this folder")
-    command.add_argument("--port", type=int, default=8888, help="the first port to try (default: 8888)")
+    command.add_argument("--port", type=_port, default=8888, help="the first port to try (default: 8888)")
     command.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
@@ -109,7 +112,7 @@ def _report(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cluster", type=_list, default=[], metavar="A[,B]",
                          help="the column whose cases are alike; two columns cross")  # fmt: skip
     command.add_argument("--judge", type=Path, metavar="LABELS.csv", help="human labels, to correct the judge")
-    command.add_argument("--level", type=_level, default=0.95, help="confidence (default: 0.95)")
+    command.add_argument("--level", type=_level, help="confidence (default: 0.95)")
 
 
 def _gate(command: argparse.ArgumentParser) -> None:
@@ -128,7 +131,16 @@ def _pair(text: str) -> tuple[str, str]:
 def _words(text: str) -> tuple[str, str, dict[str, list[str]]]:
     first, *rest = text.split(";")
     name, column = _pair(first)
-    return name, column.strip(), {value: _list(listed) for value, listed in map(_pair, rest)}
+    meaning: dict[str, list[str]] = {}
+    for value, listed in map(_pair, rest):
+        meaning.setdefault(value, []).extend(_list(listed))
+    return name, column.strip(), meaning
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a whole number from 1 to 65535")
+    return int(text)
 
 
 def _list(text: str) -> list[str]:
@@ -149,15 +161,40 @@ def declarations(args: argparse.Namespace) -> dict[str, Any]:
     """The declarations of `fnb.read` that the command line carries."""
     from . import const, words
 
-    declared: dict[str, Any] = {}
+    columns: dict[str, list[str]] = {}
     for name, column in args.column:
-        same = [other for again, other in args.column if again == name]
-        declared[name] = column if len(same) == 1 else same
-    for name, value in args.const:
-        declared[name] = const(value)
-    for name, column, spelled in args.words:
-        declared[name] = words(column, **spelled)
-    return declared | {name: _value(text) for name, text in args.option}
+        columns.setdefault(name, []).append(column)
+    told: list[tuple[str, Any]] = [(name, found[0] if len(found) == 1 else found) for name, found in columns.items()]
+    told += [(name, const(value)) for name, value in args.const]
+    told += [(name, words(column, **spelled)) for name, column, spelled in args.words]
+    told += [(name, _value(text)) for name, text in args.option]
+    reserved = sorted({name for name, _ in told} & RESERVED)
+    if reserved:
+        raise ValueError(f"{reserved[0]} is no column and no option of a format; see ferrite-nb COMMAND --help")
+    return once(told, "is declared")
+
+
+def once(pairs: Sequence[tuple[str, Any]], said: str) -> dict[str, Any]:
+    """The pairs as a mapping; a name that stands twice raises, for one of the two would be lost without a word."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name} {said} twice: {_told(found[name])} and {_told(value)}; leave one of them out")
+        found[name] = value
+    return found
+
+
+def _told(value: Any) -> str:
+    """A file, a column or a declaration, in words."""
+    return str(getattr(value, "value", getattr(value, "column", value)))
+
+
+def files(given: Sequence[str]) -> list[str]:
+    """The arguments, with what follows `--` as paths: argparse takes a name such as -o.csv for an option even there."""
+    if "--" not in given:
+        return list(given)
+    place = list(given).index("--")
+    return [*given[:place], *(f"./{name}" if name.startswith("-") else name for name in given[place + 1 :])]
 
 
 def _value(text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import shutil
@@ -11,7 +12,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .arguments import declarations, hint, parsers
+from .arguments import declarations, files, hint, once, parsers
+from .show.escape import plain
 
 if TYPE_CHECKING:
     from .outcomes import Outcomes
@@ -23,7 +25,9 @@ def read_results(args: argparse.Namespace) -> Outcomes:
 
     if bool(args.results) == bool(args.name):
         raise ValueError("name the results: one or more files or folders, or --name MODE=FILE for each mode")
-    paths: Any = dict(args.name) or (args.results[0] if len(args.results) == 1 else args.results)
+    if "" in args.results:
+        raise ValueError("one of the results has an empty name; name a file or a folder (. is this one)")
+    paths: Any = once(args.name, "is named") or (args.results[0] if len(args.results) == 1 else args.results)
     runs = read(paths, check="full", keep=args.keep, **declarations(args))
     return runs.pool_versions() if args.pool_versions else runs
 
@@ -34,8 +38,11 @@ def read_releases(args: argparse.Namespace) -> dict[str, Outcomes]:
 
     if args.results or not args.name:
         raise ValueError("a report on releases needs --name RELEASE=FILE for each release, and no other results")
+    unused = [f"--{name}" for name in ("by", "cluster", "judge", "level") if getattr(args, name)]
+    if unused:
+        raise ValueError(f"a report on releases follows its requirements and takes no {', '.join(unused)}")
     options = {"check": "full", "keep": args.keep, **declarations(args)}
-    return {release: read(file, **options) for release, file in args.name}
+    return {release: read(file, **options) for release, file in once(args.name, "is named").items()}
 
 
 def run_lab(args: argparse.Namespace) -> int:
@@ -52,44 +59,56 @@ def run_report(args: argparse.Namespace) -> int:
     from .report import write, write_periodic
 
     if args.requirements is not None:
-        print(f"report  {write_periodic(read_releases(args), args.requirements, args.output)}")
+        made_from = [file for _, file in args.name]
+        written = write_periodic(read_releases(args), args.requirements, args.output, made_from=made_from)
+        tell(f"report  {written}")
         return 0
+    made_from = args.results or [file for _, file in args.name]
+    before = _stamps(made_from)
     written = write(
         read_results(args),
         args.output,
         by=args.by,
         cluster=_one(args.cluster),
         judge=None if args.judge is None else table_of(args.judge),
-        level=args.level,
-        made_from=args.results or [file for _, file in args.name],
+        level=args.level or 0.95,
+        made_from=made_from,
         command=f"ferrite-nb report {shlex.join(args.given)}",
     )
-    print(f"report  {written}")
+    changed = [file for file, stamp in _stamps(made_from).items() if stamp != before.get(file)]
+    if changed:
+        raise ValueError(f"{changed[0]} was changed while it was read; make the report again")
+    tell(f"report  {written}")
     return 0
+
+
+def _stamps(made_from: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Size and time of change of each file: the hashes in a report are those of the files that were read."""
+    found = {name: os.stat(name) for name in made_from if os.path.isfile(name)}
+    return {name: (state.st_size, state.st_mtime_ns) for name, state in found.items()}
 
 
 def run_check(args: argparse.Namespace) -> int:
     """`ferrite-nb check`: what was read, what it supports, what to look out for, what to do next."""
     runs = read_results(args)
-    print(runs)
+    tell(*(_line(name, text) for name, text in runs.describe()))
 
     from . import __version__, limits
 
     found = limits(runs)
     severe = found[found["severity"] == "severe"]
-    for row in severe.itertuples():
-        print(_line("look out", f"{row.limit}: {row.evidence}; {row.consequence}"))
+    tell(*(_line("look out", f"{row.limit}: {row.evidence}; {row.consequence}") for row in severe.itertuples()))
     cluster = re.search(r"cluster='([^']+)'", " ".join(severe["consequence"]))
     named = f" --cluster {shlex.quote(cluster.group(1))}" if cluster else ""
-    print(_line("next", f"ferrite-nb report {shlex.join(args.given)}{named}"))
-    print(_line("with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"))
+    tell(_line("next", f"ferrite-nb report {shlex.join(args.given)}{named}"))
+    tell(_line("with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"))
     return 0
 
 
 def _line(name: str, text: str) -> str:
-    """One line under those of `print(runs)`, folded where a person reads it and whole where a program does."""
-    line = f"{name:<16}{text}"
-    if not sys.stdout.isatty():
+    """One line of what was found, folded where a person reads it and whole where a program does."""
+    line = f"{name:<16}{plain(text, None)}"
+    if sys.stdout is None or not sys.stdout.isatty():
         return line
     return textwrap.fill(line, shutil.get_terminal_size().columns, subsequent_indent=" " * 16)
 
@@ -98,11 +117,33 @@ def run_gate(args: argparse.Namespace) -> int:
     """`ferrite-nb gate`: one verdict per requirement; the exit code sums them up."""
     from .analysis.gate import gate, verdict_lines
 
+    if not args.results and not args.name:
+        raise ValueError("gate needs results and the file of the requirements: ferrite-nb gate RESULTS FILE.toml")
     table = gate(read_results(args), args.requirements)
-    lines = [table.to_json(orient="records", indent=2, force_ascii=False)] if args.json else verdict_lines(table)
-    print(*lines, sep="\n")
+    if args.json:
+        tell(table.to_json(orient="records", indent=2, force_ascii=False))
+    else:
+        tell(*(plain(line, None) for line in verdict_lines(table)))
     verdicts = set(table["verdict"])
     return 1 if "fail" in verdicts else 3 if "cannot tell" in verdicts else 0
+
+
+def tell(*lines: str) -> None:
+    """Print lines. Where the reader has gone (`| head -1`), the rest goes nowhere and the exit code stays."""
+    try:
+        print(*lines, sep="\n", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _said(problem: BaseException) -> str:
+    """A failure as one sentence, harmless in a terminal."""
+    text = str(problem)
+    if isinstance(problem, OSError) and problem.strerror:
+        text = f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
+    if isinstance(problem, MemoryError):
+        text = "the memory does not suffice; read fewer files at once"
+    return plain(" ".join(text.split("\n")), None) or type(problem).__name__
 
 
 def _one(names: list[str]) -> str | list[str] | None:
@@ -115,17 +156,20 @@ COMMANDS = {"lab": run_lab, "report": run_report, "check": run_check, "gate": ru
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
     top, commands = parsers(COMMANDS)
     if given and given[0] in commands:
         # Options may stand between files: `gate a.csv --keep last requirements.toml`.
-        args = commands[given[0]].parse_intermixed_args(given[1:])
+        args = commands[given[0]].parse_intermixed_args(files(given[1:]))
     else:
         args = top.parse_args(given)
     args.given = given[1:]
     try:
         return int(args.run(args))
-    except (ValueError, TypeError, OSError) as problem:
-        print(f"ferrite-nb: {problem}", file=sys.stderr)
+    except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as problem:
+        print(f"ferrite-nb: {_said(problem)}", file=sys.stderr)
         print(*hint(str(problem), given), sep="\n", end="", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -89,12 +89,17 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
         *(nw.col(name) for name in flags),
         *([nw.col("rows")] if "rows" in have else []),
     )
-    cells = pandas_of(table.group_by(*keys).agg(weight.alias("rows")))
+    cells = pandas_of(by_keys(table, keys).agg(weight.alias("rows")))
     cells = filled(cells, [*strata, *kind, *version])
     for name in flags:
         cells[name] = cells[name].astype("boolean")
     cells["rows"] = cells["rows"].astype("int64")
     return cells.sort_values([*strata, *kind, *version, *flags], ignore_index=True)
+
+
+def by_keys(table: Frame, keys: Sequence[str]) -> Any:
+    """The groups of some columns. One without a name stands last: narwhals takes an empty first key for none."""
+    return table.group_by(*sorted(keys, key=lambda name: not name))
 
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -232,7 +237,7 @@ def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence
         per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
             *(nw.col(name).sum().alias(name) for name in packed)
         )
-        found = pandas_of(per_case.group_by(*keep, *packed).agg(nw.len().alias("cases")))
+        found = pandas_of(by_keys(per_case, [*keep, *packed]).agg(nw.len().alias("cases")))
     return _unpack(filled(found, keep), keep, packed)
 
 
@@ -314,7 +319,7 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
         nw.when(known).then(zero).otherwise(nw.lit(1.0)).alias("missing"),
     )
     sums = [nw.col(name).sum().alias(name) for name in ("k", "n", "missing")]
-    found = pandas_of(parts.group_by(*strata).agg(*sums) if strata else parts.select(*sums))
+    found = pandas_of(by_keys(parts, strata).agg(*sums) if strata else parts.select(*sums))
     for name in ("k", "n", "missing"):
         found[name] = found[name].fillna(0).astype("int64")
     if (found["k"] > found["n"]).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,16 @@ from ..analysis.releases import releases
 from ..outcomes import Outcomes
 from ..show import figures
 from .parts import Section
-from .single import safe, save
+from .single import file_names, folder_for, save
 
 
-def write_periodic(history: Mapping[str, Outcomes], requirements: Any, output: str | Path = "report") -> Path:
+def write_periodic(
+    history: Mapping[str, Outcomes],
+    requirements: Any,
+    output: str | Path = "report",
+    *,
+    made_from: Sequence[str | Path] = (),
+) -> Path:
     """Write `report.html` for several named releases: verdicts, series, drift, and a chart per requirement.
 
     Parameters
@@ -22,18 +28,22 @@ def write_periodic(history: Mapping[str, Outcomes], requirements: Any, output: s
     history: name of the release -> outcomes, in order of time.
     requirements: as in `fnb.gate`.
     output: the folder; it is made when it is not there.
+    made_from: the files that were read; the report is not written over or beside them.
 
     Returns
     -------
     The path of `report.html`.
     """
+    folder = folder_for(output, made_from)
     table = releases(history, requirements)
     latest = table[table["release"] == table["release"].iloc[-1]]
     sections = []
-    for name, part in table.groupby("requirement", sort=False):
-        section = Section(safe(str(name)).lower(), str(name))
-        section.chart(f"releases_{safe(str(name))}", partial(figures.gate, part, width="text"))
-        section.table(f"releases_{safe(str(name))}_table", part, "Each release; a new suite version is a new series")
+    told = list(dict.fromkeys(table["requirement"]))
+    for name, file in zip(told, file_names(told), strict=True):
+        part = table[table["requirement"] == name]
+        section = Section(file.lower(), str(name))
+        section.chart(f"releases_{file}", partial(figures.gate, part, width="text"))
+        section.table(f"releases_{file}_table", part, "Each release; a new suite version is a new series")
         sections.append(section)
     counted = latest["verdict"].value_counts()
     said = ", ".join(f"{verdict}: {counted.get(verdict, 0)}" for verdict in ("pass", "fail", "cannot tell"))
@@ -46,4 +56,4 @@ def write_periodic(history: Mapping[str, Outcomes], requirements: Any, output: s
         "No release differs from the earlier ones of its series by the stated error rate.",
         f"Suite versions seen: {', '.join(version or 'unknown' for version in versions)}; they are never joined.",
     ]  # fmt: skip
-    return save(Path(output), "Releases against their requirements", lead, sections)
+    return save(folder, "Releases against their requirements", lead, sections)

@@ -28,6 +28,8 @@ from .answer import answer
 from .parts import Section, page
 
 ORDERED = ("scope", "tier")
+MADE = ".ferrite-report"  # the names of the files that a report has made in its folder
+KINDS = (".html", ".csv", ".tex", ".pdf", ".svg", ".alt.txt")
 DPI = 300  # of the few parts of a vector figure that are pictures
 
 
@@ -58,33 +60,55 @@ def write(
 
     Raises
     ------
-    ValueError: an unknown column. OutcomesError: a cell that would mix suite versions.
+    ValueError: an unknown column; a folder of results as output. OutcomesError: a cell that would mix suite versions.
+    OSError: the folder cannot be written; a file of it belongs to no earlier report.
     """
+    folder = folder_for(output, made_from)
     strata = check_columns(runs, [name for name in listed(by) if name != "mode"], "by")
     options: dict[str, Any] = {"cluster": cluster, "level": level}
-    steps = tqdm(total=6 + len(strata), desc="report", leave=False, unit="part")
-    table = rates(runs, **options)
-    steps.update()
-    sections = [read_section(runs), rates_section(runs, table, strata, options, judge)]
-    steps.update(1 + len(strata))
-    compared = comparisons(runs, table, options)
-    sections.append(compare_section(runs, compared, table))
-    steps.update()
-    sections.append(gradient_section(runs, options))
-    steps.update()
-    found = limits(runs)
-    sections.append(
-        Section("limits", "The limits of these data", tables={"limits": (found, "Limits, found in the data")})
-    )
-    steps.update()
-    sections += [definitions_section(table), again_section(runs, made_from, command)]
-    written = save(Path(output), "Attack outcomes, with their limits", answer(table, compared, found), sections)
-    steps.close()
-    return written
+    # no bar where nobody looks: in a log it would stand in one line with the error
+    with tqdm(total=6 + len(strata), desc="report", leave=False, unit="part", disable=None) as steps:
+        table = rates(runs, **options)
+        steps.update()
+        sections = [read_section(runs), rates_section(runs, table, strata, options, judge)]
+        steps.update(1 + len(strata))
+        compared = comparisons(runs, table, options)
+        sections.append(compare_section(runs, compared, table))
+        steps.update()
+        sections.append(gradient_section(runs, options))
+        steps.update()
+        found = limits(runs)
+        sections.append(
+            Section("limits", "The limits of these data", tables={"limits": (found, "Limits, found in the data")})
+        )
+        steps.update()
+        sections += [definitions_section(table), again_section(runs, made_from, command)]
+        return save(folder, "Attack outcomes, with their limits", answer(table, compared, found), sections)
+
+
+def folder_for(output: str | Path, made_from: Sequence[str | Path]) -> Path:
+    """The folder of a report, checked before anything is counted: no file, and no folder of results."""
+    folder = Path(output)
+    if not str(output).strip():
+        raise ValueError("the report needs a folder: name one with -o")
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; the report needs a folder")
+    whole = folder.resolve()
+    for one in map(Path, made_from):
+        if one.is_dir() and whole.is_relative_to(one.resolve()):
+            raise ValueError(
+                f"{folder} lies in {one}, from which the results are read: the next reading would take the tables of "
+                "the report for results; choose a folder outside"
+            )
+    return folder
 
 
 def save(folder: Path, title: str, lead: list[str], sections: list[Section]) -> Path:
-    """All files of a report, written beside their targets and moved into place together."""
+    """All files of a report, written beside their targets and moved into place together.
+
+    A file that is there and belongs to no earlier report, such as the results themselves, is not written over; what
+    an earlier report made and this one does not is removed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     files = {folder / "report.html": page(title, lead, sections).encode()}
     for section in sections:
@@ -95,8 +119,23 @@ def save(folder: Path, title: str, lead: list[str], sections: list[Section]) -> 
             for kind in ("pdf", "svg"):
                 files[folder / f"{name}.{kind}"] = style.render(chart.figure, kind, DPI)
             files[folder / f"{name}.alt.txt"] = (chart.alt + "\n").encode()
+    before = made_before(folder)
+    foreign = [file for file in files if file.exists() and file.name not in before]
+    if foreign:
+        raise FileExistsError(f"{foreign[0]} is there and is no part of an earlier report; choose another folder")
+    now = {file.name for file in files}
+    files[folder / MADE] = "".join(f"{name}\n" for name in sorted(now)).encode()
     write_whole(files)
+    for name in before - now:
+        (folder / name).unlink(missing_ok=True)  # a table of other data must not lie beside this page
     return folder / "report.html"
+
+
+def made_before(folder: Path) -> set[str]:
+    """The names of the files that an earlier report made in this folder: no path, and of no other kind than ours."""
+    listed = folder / MADE
+    names = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
+    return {name for name in names if Path(name).name == name and name.endswith(KINDS)}
 
 
 def read_section(runs: Outcomes) -> Section:
@@ -116,9 +155,9 @@ def rates_section(
     pair = ["ASR", *cost_shown(table)[:1]]
     if len(pair) == 2:
         section.chart("plane_figure", partial(figures.plane, table[table["metric"].isin(pair)], width="text"))
-    for name in strata:
+    for name, file in zip(strata, file_names(strata), strict=True):
         split = rates(runs, pair, by=[name, "mode"], **options)
-        section.table(f"rates_by_{safe(name)}", split, f"Rates by {name} and mode")
+        section.table(f"rates_by_{file}", split, f"Rates by {name} and mode")
     if judge is not None:
         corrected = rates(runs, "ASR", judge=judge, **options)
         section.table("rates_judged", corrected, "Attack success: as the judge saw it, and corrected")
@@ -204,6 +243,13 @@ def hash_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def safe(name: str) -> str:
-    """A column's name as part of a file name."""
-    return "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:40] or "column"
+def file_names(names: Sequence[str]) -> list[str]:
+    """The names as parts of file names, each another one on every file system: "a b" and "A_B" are a_b and A_B_2."""
+    made: list[str] = []
+    for name in names:
+        plain = "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:40] or "column"
+        taken, file, number = {one.lower() for one in made}, plain, 2
+        while file.lower() in taken:
+            file, number = f"{plain}_{number}", number + 1
+        made.append(file)
+    return made

@@ -171,3 +171,58 @@ def test_the_command_line_reports_on_named_releases(tmp_path, capsys):
     assert "Release 1.8, suite version v2: pass: 1, fail: 1, cannot tell: 0." in text
     assert main(["report", str(file), "--requirements", rules]) == 2
     assert "--name RELEASE=FILE" in capsys.readouterr().err
+
+
+def test_a_report_is_written_over_nothing_but_an_earlier_report(tmp_path):
+    """Results called rates.csv in the folder of the report were once written over by its own table of that name."""
+    data = fnb.data("ferrite_run_a.csv")
+    own = tmp_path / "rates.csv"
+    own.write_bytes(data.read_bytes())
+    with pytest.raises(FileExistsError, match=r"rates\.csv is there and is no part of an earlier report"):
+        write(fnb.read(own), tmp_path, made_from=[own])
+    assert own.read_bytes() == data.read_bytes() and [file.name for file in tmp_path.iterdir()] == ["rates.csv"]
+    with pytest.raises(ValueError, match="from which the results are read"):
+        write(fnb.read(tmp_path), tmp_path / "out" / "deep", made_from=[tmp_path])
+    with pytest.raises(NotADirectoryError, match="is a file"):
+        write(fnb.read(own), own, made_from=[own])
+    with pytest.raises(ValueError, match="needs a folder"):
+        write(fnb.read(own), "", made_from=[own])
+    with pytest.raises(FileExistsError):
+        (tmp_path / "report.html").write_text("mine")
+        own.unlink()
+        write_periodic({"1": fnb.read(fnb.data("gate_pass.csv"))}, fnb.data("requirements.toml"), tmp_path)
+    assert (tmp_path / "report.html").read_text() == "mine"
+
+
+def test_a_second_report_leaves_no_table_of_the_first(tmp_path):
+    runs = fnb.read(fnb.data("ferrite_run_a.csv"))
+    write(runs, tmp_path, by="tier")
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "own.csv").write_text("mine")
+    with (tmp_path / ".ferrite-report").open("a") as listed:
+        listed.write("notes.txt\n../own.csv\n/etc/hosts.csv\n")
+    before = {file.name for file in tmp_path.iterdir()}
+    write(runs, tmp_path)
+    assert before - {file.name for file in tmp_path.iterdir()} == {"rates_by_tier.csv", "rates_by_tier.tex"}
+    assert write(runs, tmp_path, by="tier").is_file()
+
+
+def test_strata_with_names_alike_keep_their_own_tables(tmp_path):
+    """Each of these is a_b, or nothing at all, as a file name; on some file systems A_B is a_b too."""
+    names = ["a b", "a_b", "A/B", "\u0434\u0430", "\u043d\u0435\u0442", "", "x" * 41, "x" * 42]
+    frame = pd.DataFrame({"case_id": [str(n) for n in range(24)], "mode": "On", "attack_success": [True, False] * 12})
+    for place, name in enumerate(names):
+        frame[name] = [f"v{place}.{n % 2}" for n in range(24)]
+    write(fnb.outcomes(frame), tmp_path, by=names)
+    tables = [pd.read_csv(file).columns[1] for file in sorted(tmp_path.glob("rates_by_*.csv"))]
+    assert len(tables) == len(names) == len({file.name.lower() for file in tmp_path.glob("rates_by_*.csv")})
+
+
+def test_requirements_with_names_alike_keep_their_own_figures(tmp_path):
+    runs = fnb.read(fnb.data("releases.csv"))
+    one = {"metric": "ASR", "at_most": 0.1, "where": {"mode": "On"}}
+    rules = [{**one, "name": "a b"}, {**one, "name": "a_b", "at_most": 0.2}, {**one, "name": "A-B", "at_most": 0.3}]
+    page = write_periodic({"1.8": runs.where(release="1.8")}, rules, tmp_path).read_text("utf-8")
+    assert len(list(tmp_path.glob("releases_*_table.csv"))) == 3
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) == 3
