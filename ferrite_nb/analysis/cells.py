@@ -105,29 +105,32 @@ def strata_of(counted: Counted, one: Metric) -> list[str]:
     return [name for name in counted.strata if name != "mode"] if one.counted == "cases" else counted.strata
 
 
-def grid(counted: Counted, one: Metric) -> pd.DataFrame:
+def grid(counted: Counted, one: Metric) -> list[dict[str, Any]]:
     """Every stratum that occurs, under every mode, in the order in which tables show them."""
     strata = strata_of(counted, one)
-    others = [name for name in strata if name != "mode"]
-    labels = set(zip(*(counted.cells[name] for name in others), strict=True)) if others else {()}
-    modes: list[tuple[str, ...]] = [()]
+    columns = [counted.cells[name].tolist() for name in strata if name != "mode"]
+    labels = set(zip(*columns, strict=True)) if columns else {()}
+    modes = [mode for mode in counted.modes if not one.only or mode_key(mode) in one.only]
+    found = [dict(zip([name for name in strata if name != "mode"], label, strict=True)) for label in labels]
     if "mode" in strata:
-        modes = [(mode,) for mode in counted.modes if not one.only or mode_key(mode) in one.only]
-    names = [*others, "mode"] if "mode" in strata else others
-    cells = [(*label, *mode) for label in labels for mode in modes]
-    frame = pd.DataFrame(cells, columns=names, index=range(len(cells)), dtype=object)[strata]
-    return in_order(frame, strata, counted.modes)
+        found = [{**cell, "mode": mode} for cell in found for mode in modes]
+    places = {name: places_of(name, {cell[name] for cell in found}, counted.modes) for name in strata}
+    return sorted(found, key=lambda cell: [places[name][cell[name]] for name in strata])
+
+
+def places_of(name: str, values: Iterable[str], modes: Sequence[str]) -> dict[str, int]:
+    """The place of each value of a column: modes and scopes in their documented order, others in text order."""
+    order = ordered_modes(values, modes) if name == "mode" else ordered_strata(name, values)
+    return {value: place for place, value in enumerate(order)}
 
 
 def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -> pd.DataFrame:
-    """Rows in the documented order of modes and scopes, other strata in text order."""
+    """The rows of a table in the order of their strata, as `places_of` has it."""
     if not strata:
         return frame
     ranks = []
     for name in strata:
-        values = frame[name].unique()
-        order = ordered_modes(values, modes) if name == "mode" else ordered_strata(name, values)
-        places = {value: place for place, value in enumerate(order)}
+        places = places_of(name, frame[name].unique(), modes)
         ranks.append([places[value] for value in frame[name]])
     return frame.iloc[np.lexsort(ranks[::-1])].reset_index(drop=True)
 
@@ -171,15 +174,17 @@ def cluster_of(counted: Counted, one: Metric) -> list[str]:
     return [name for name in counted.cluster if not (one.counted == "cases" and name == "case_id")]
 
 
-def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The cells of a metric with their reasons in `note`, and the counts below them (one row per cluster)."""
+def cells_of(counted: Counted, one: Metric) -> tuple[list[dict[str, Any]], pd.DataFrame]:
+    """The cells of a metric with their counts and reasons (`note`), and the counts below them (one row per cluster).
+
+    Cells are few: as plain rows they cost a fraction of what a table of them does.
+    """
     strata = strata_of(counted, one)
     below = counts_of(counted, one)
     sums = summed(below, strata)
     told = versions(counted.cells, one, strata) if not counted.runs.pooled else {}
-    rows = []
-    # before pandas 3.1 a row without columns has no record
-    for cell in grid(counted, one).to_dict("records") if strata else [{}]:
+    rows: list[dict[str, Any]] = []
+    for cell in grid(counted, one):
         labels = tuple(cell[name] for name in strata)
         row = cell | sums.get(labels, dict.fromkeys(COUNTS, 0))
         mode = row.get("mode", "")
@@ -192,7 +197,7 @@ def cells_of(counted: Counted, one: Metric) -> tuple[pd.DataFrame, pd.DataFrame]
         if row["note"]:
             row |= {"k": 0, "n": 0} | ({"missing": 0} if _inactive(one, mode) else {})
         rows.append(row)
-    return pd.DataFrame(rows, columns=[*strata, *COUNTS, "note"]), below
+    return rows, below
 
 
 def summed(below: pd.DataFrame, strata: Sequence[str]) -> dict[tuple[str, ...], dict[str, int]]:

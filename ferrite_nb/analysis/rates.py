@@ -27,6 +27,7 @@ from .cells import (
     listed,
     no_cost,
     plain_notes,
+    strata_of,
 )
 
 UNNAMED = {NO_VALUE, ""}  # benign cases have no injection: a label that none of them has makes no cluster
@@ -134,54 +135,50 @@ def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
 
 def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
     """The rates of one metric: the counts of each cell through the interval that fits its unit."""
-    frame, below = cells_of(counted, one)
+    rows, below = cells_of(counted, one)
     keys = cluster_of(counted, one)
-    k, n, missing = (frame[name].to_numpy(dtype="int64") for name in ("k", "n", "missing"))
+    k, n, missing = (np.array([row[name] for row in rows], dtype="int64") for name in ("k", "n", "missing"))
     found = interval(k, n, **options)
     with np.errstate(invalid="ignore"):  # 0 of 0 is not a number, as it should be
         numbers = {"rate": k / n, "floor": k / (n + missing), "ceiling": (k + missing) / (n + missing)}
     numbers |= {"low": found.low, "high": found.high, "n_eff": np.where(n > 0, n, np.nan)}
-    fixed = {"level": options["level"], "method": options["method"]}
-    no_clusters = pd.array([pd.NA] * len(frame), dtype="Int64")
-    # made at once: a table that grows by columns costs more than the statistics
-    frame = pd.DataFrame({"metric": one.symbol, **dict(frame.items()), **fixed, **numbers, "clusters": no_clusters})
+    for place, row in enumerate(rows):
+        row |= {name: float(values[place]) for name, values in numbers.items()}
+        row |= {"level": options["level"], "method": options["method"], "clusters": None}
     if keys:
         if options["method"] != "wilson" or options["z"] is not None:
             raise ValueError('with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None')
-        clustered(frame, below, keys, options["level"])
-    said = frame[["n", "missing", "not_attempted", "unmeasurable", "note"]].to_dict("records")
-    frame["note"] = [
-        "; ".join(
-            [row["note"]]
-            if row["note"].startswith("not computable")
-            else [*plain_notes(counted, one, row), *filter(None, [row["note"]])]
-        )
-        for row in said
-    ]
-    if implied and one.counted == "rows":
-        frame["note"] = [
-            with_repeats(note, row) for note, (_, row) in zip(frame["note"], frame.iterrows(), strict=True)
-        ]
-    return frame
+        clustered(rows, below, strata_of(counted, one), keys, options["level"])
+    for row in rows:
+        if not row["note"].startswith("not computable"):
+            row["note"] = "; ".join([*plain_notes(counted, one, row), *filter(None, [row["note"]])])
+        if implied and one.counted == "rows":
+            row["note"] = with_repeats(row["note"], row)
+    names = [*strata_of(counted, one), *NUMBERS]
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
+    columns |= {name: np.array(columns[name], dtype="int64") for name in ("k", "n", "missing")}
+    columns |= {name: np.array(columns[name], dtype="float64") for name in numbers}
+    columns["clusters"] = pd.array(columns["clusters"], dtype="Int64")
+    return pd.DataFrame({"metric": one.symbol, **columns})
 
 
 def with_repeats(note: str, row: Any) -> str:
     """Say that k and n count repeats when they do."""
-    if pd.isna(row["clusters"]) or not row["n"] or row["n"] == row["clusters"]:
+    if not row["clusters"] or not row["n"] or row["n"] == row["clusters"]:
         return note
     said = f"k and n count rows: repeats of {row['clusters']} cases; the interval is clustered by case_id"
     return "; ".join(filter(None, [note, said]))
 
 
-def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: float) -> None:
+def clustered(
+    rows: list[dict[str, Any]], below: pd.DataFrame, strata: list[str], keys: list[str], level: float
+) -> None:
     """Replace the intervals of computable cells by clustered ones, in place."""
-    strata = [name for name in frame if name in below and name not in {*NUMBERS, "not_attempted", "unmeasurable"}]
     groups, first = grouped(below, strata)
     labels = [below[name].to_numpy(dtype=object)[first] for name in strata]
     group = {tuple(column[at] for column in labels): at for at in range(len(first))}
     counts = [below[name].to_numpy(dtype="int64") for name in ("k", "n")]
     names = [below[key].to_numpy(dtype=object) for key in keys]
-    rows: list[Any] = frame.to_dict("records")
     for row in rows:
         if not row["n"]:
             continue
@@ -197,9 +194,6 @@ def clustered(frame: pd.DataFrame, below: pd.DataFrame, keys: list[str], level: 
             row |= {"low": result.low, "high": result.high, "n_eff": result.n_eff, "clusters": fewest}
             row["method"] = "crossed wilson" if len(named) == 2 else "clustered wilson"
         row["note"] = "; ".join(filter(None, notes))
-    for name in ("low", "high", "n_eff", "method", "note"):
-        frame[name] = [row[name] for row in rows]
-    frame["clusters"] = pd.array([row["clusters"] for row in rows], dtype="Int64")
 
 
 def _cluster_interval(k: Any, n: Any, marks: dict[str, Any], level: float) -> tuple[Any, int, str]:
@@ -234,7 +228,7 @@ def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFra
     numbers = dict.fromkeys(("k", "n", "missing"), 0) | dict.fromkeys(
         ("rate", "low", "high", "floor", "ceiling", "n_eff"), math.nan
     )
-    frame = grid(counted, one).assign(metric=one.symbol, level=level, method="", note=said, **numbers)
+    frame = pd.DataFrame(grid(counted, one)).assign(metric=one.symbol, level=level, method="", note=said, **numbers)
     return frame.assign(clusters=pd.array([pd.NA] * len(frame), dtype="Int64"))
 
 
