@@ -18,7 +18,7 @@ import pandas as pd
 
 from .columns import FLAGS, TAKEN, OutcomesError
 from .metrics import Metric, mode_key, ordered_modes
-from .normalise import Frame, distinct, pandas_of, some
+from .normalise import LARGEST, Frame, distinct, pandas_of, some
 from .outcomes import Outcomes
 
 NO_VALUE = "(missing)"
@@ -51,6 +51,8 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
     schema = runs.table.collect_schema()
     made = []
     for name in names:
+        if schema[name] in (nw.List, nw.Array):  # no engine makes a text of it
+            raise ValueError(f"the column {name!r} holds lists, which are no strata; make a column of texts of it")
         text = nw.col(name) if schema[name] == nw.String else nw.col(name).cast(nw.String)
         made.append(text.alias(name))
     return made
@@ -80,6 +82,12 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     have = runs.columns
     strata = check_columns(runs, strata, "strata")
     flags = [name for name in FLAGS if name in have and name in {*flags, "measurable"}]
+    both = [name for name in strata if name in flags]
+    if both:
+        raise ValueError(
+            f"{both[0]} is counted here, so it cannot be a stratum too: choose rows with runs.where({both[0]}=...), "
+            "or copy it to a column of another name"
+        )
     version = ["suite_version"] if "suite_version" in have and "suite_version" not in strata else []
     kind = [] if "kind" in strata else ["kind"]
     keys = [*strata, *kind, *flags, *version]
@@ -87,14 +95,25 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     table = runs.table.select(
         *labels(runs, [*strata, *kind, *version]),
         *(nw.col(name) for name in flags),
-        *([nw.col("rows")] if "rows" in have else []),
+        *([nw.col("rows"), nw.col("rows").cast(nw.Float64).alias("_rows")] if "rows" in have else []),
     )
-    cells = pandas_of(by_keys(table, keys).agg(weight.alias("rows")))
+    sums = [weight.alias("rows")]
+    if "rows" in have:  # whole numbers of 64 bits start again below zero
+        sums.append(nw.col("_rows").sum())
+    cells = pandas_of(by_keys(table, keys).agg(*sums))
+    if "rows" in have:
+        exact(cells.pop("_rows").sum(), "rows")
     cells = filled(cells, [*strata, *kind, *version])
     for name in flags:
         cells[name] = cells[name].astype("boolean")
     cells["rows"] = cells["rows"].astype("int64")
     return cells.sort_values([*strata, *kind, *version, *flags], ignore_index=True)
+
+
+def exact(total: float, what: str) -> None:
+    """Raise where a sum of counts is larger than what every number here holds exactly."""
+    if total > LARGEST:
+        raise OutcomesError(f"the sum of {what} is {total:.4g}; counts are exact up to 2**53 only")
 
 
 def by_keys(table: Frame, keys: Sequence[str]) -> Any:
@@ -321,6 +340,7 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
     sums = [nw.col(name).sum().alias(name) for name in ("k", "n", "missing")]
     found = pandas_of(by_keys(parts, strata).agg(*sums) if strata else parts.select(*sums))
     for name in ("k", "n", "missing"):
+        exact(found[name].sum(), name)
         found[name] = found[name].fillna(0).astype("int64")
     if (found["k"] > found["n"]).any():
         row = found[found["k"] > found["n"]].iloc[0]

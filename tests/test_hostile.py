@@ -132,3 +132,52 @@ def test_a_metric_that_the_record_lacks_is_answered_with_the_reason(symbol, vers
         assert len(table) and not table["n"].any()
         assert table["note"].str.contains("not computable: ").all(), table["note"].tolist()
     assert fnb.gate(runs, requirement)["verdict"].tolist() == ["cannot tell"]
+
+
+def test_counts_too_large_to_be_exact_raise_and_are_never_wrapped_round():
+    """2049 times 2**53 is 2**53 again in whole numbers of 64 bits, and 2048 times is 0."""
+    largest = 2**53
+    for rows in (2, 2048, 2049):
+        weights = pd.DataFrame({"mode": "On", "attack_success": [True] * rows, "rows": [largest] * rows})
+        counts = pd.DataFrame({"mode": ["On"] * rows, "k": [largest] * rows, "n": [largest] * rows})
+        for frame in (weights, counts):
+            with pytest.raises(fnb.OutcomesError, match="exact up to"):
+                fnb.rates(fnb.outcomes(frame), "ASR")
+        parts = {"case_id": [str(n) for n in range(rows)], "mode": "On", "kind": "benign", "segments": [largest] * rows}
+        with pytest.raises(fnb.OutcomesError, match="exact up to"):
+            fnb.rates(fnb.outcomes(pd.DataFrame(parts).assign(segments_excised=1)), "FSR")
+    table = fnb.rates(fnb.outcomes(pd.DataFrame({"mode": ["On"], "k": [largest - 1], "n": [largest]})), "ASR")
+    assert table[["k", "n"]].to_numpy().tolist() == [[largest - 1, largest]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_counted_is_no_stratum(engine):
+    frame = runs_of(attempted=True, measurable=True, blocked=[True, False] * 24)
+    runs = fnb.outcomes(on_engine(engine, frame))
+    for name in ("attack_success", "attempted", "measurable"):
+        with pytest.raises(ValueError, match=f"{name} is counted here, so it cannot be a stratum too"):
+            fnb.rates(runs, "ASR", by=name)
+    for verb in (fnb.compare, fnb.gradient):
+        with pytest.raises(ValueError, match="attack_success is counted here"):
+            verb(runs, "ASR", by="attack_success")
+    with pytest.raises(ValueError, match="not the mode"):
+        fnb.compare(runs, "ASR", cluster="mode")
+    with pytest.raises(ValueError, match="named twice"):
+        fnb.compare(runs, "ASR", cluster=["case_id", "case_id"])
+    assert fnb.rates(runs, "ASR", by="blocked")["n"].sum() == 48
+
+
+def test_a_column_of_lists_is_no_stratum():
+    polars = pytest.importorskip("polars")
+    runs = fnb.outcomes(polars.from_pandas(runs_of()).with_columns(polars.concat_list("case_id").alias("parts")))
+    assert len(fnb.limits(runs))
+    for call in (lambda: fnb.rates(runs, by="parts"), lambda: fnb.compare(runs, by="parts"),
+                 lambda: fnb.rates(runs, cluster="parts")):  # fmt: skip
+        with pytest.raises(ValueError, match="'parts' holds lists, which are no strata"):
+            call()
+
+
+def test_cases_without_a_cluster_are_told_of_in_rates_and_in_pairs():
+    runs = fnb.outcomes(runs_of(template=["x", None, "y", None, "z", "w"] * 8))
+    assert fnb.rates(runs, "ASR", cluster="template")["note"].str.contains("rows without template count as one").all()
+    assert "cases without template count as one cluster" in fnb.compare(runs, cluster="template")["note"].iloc[0]

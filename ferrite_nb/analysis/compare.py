@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..counts import cube, find_mode, modes_of, name_of, vectors, versions
-from ..metrics import Metric, metric, mode_key
+from ..columns import FLAGS, OutcomesError
+from ..counts import NO_VALUE, check_columns, cube, find_mode, modes_of, name_of, vectors, versions
+from ..metrics import Metric, mode_key
+from ..metrics import metric as find_metric
 from ..outcomes import UNCHECKED, Outcomes
 from ..show.text import bracket
 from ..stats._check import level_of
@@ -90,10 +91,16 @@ def compare(
     strata, clusters, level = listed(by), named_cluster(cluster), level_of(level)
     if "mode" in strata:
         raise ValueError("by takes strata, not the mode: the modes are what is compared")
+    if "mode" in check_columns(runs, clusters, "cluster"):
+        raise ValueError("cluster names what makes cases alike, not the mode: the modes are what is compared")
     chosen = chosen_modes(runs, modes)
     wanted = listed(metric)
     if not wanted:
         raise ValueError("name at least one metric")
+    events = {column for one in wanted for column in find_metric(one).event}
+    counted = [name for name in strata if name in FLAGS and name in events]
+    if counted:
+        raise ValueError(f"{counted[0]} is counted here, so it cannot be a stratum too: it would part the pairs")
     tables = [one_family(runs, name, chosen, strata, clusters, level, correction == "holm") for name in wanted]
     table = pd.concat([one for one, _ in tables], ignore_index=True)
     told = sorted({version for _, found in tables for several in found.values() for version in several})
@@ -115,7 +122,7 @@ def one_family(
     runs: Outcomes, name: str, modes: list[str], strata: list[str], clusters: list[str], level: float, correct: bool
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], list[str]]]:
     """All pairs of modes of one metric, with Holm's correction within each stratum; and the suite versions met."""
-    one = metric(name)
+    one = find_metric(name)
     keep = list(dict.fromkeys([*strata, *clusters]))
     table = vectors(runs, one, modes, keep)
     told = versions_of(runs, one, strata)
@@ -261,6 +268,7 @@ def clustered_test(out: dict[str, Any], d: Any, weight: Any, labels: dict[str, A
     out["method"] = f"sign flip ({test.method}), clustered mean"
     fewest = min(result.clusters for result, _ in found.values())
     notes = [f"{found[key][0].clusters} clusters of {key}" for key in labels]
+    notes += [f"cases without {key} count as one cluster" for key, label in labels.items() if (label == NO_VALUE).any()]
     if len(labels) == 2:
         notes.append(f"p from {key_p}, interval from {key_wide}: the larger and the wider of the two one-way results")
     if fewest < FEW:

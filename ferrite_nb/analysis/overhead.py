@@ -71,15 +71,24 @@ def overhead(
     values, unpaired = ([], 0) if reason else differences(runs, column, baseline, mode)
     if not reason and not len(values):
         reason = f"not computable: {REASONS.get(column, f'no case has {column} in both modes')}"
+    lost = "" if reason else without(runs, column, baseline, mode, len(values) + unpaired)
     rows: list[dict[str, Any]] = []
     for q in [quantiles] if isinstance(quantiles, int | float) else quantiles:
         found = paired_quantile(values, q, level=level)
         ends = {"value": found.value, "low": found.low, "high": found.high}
         if reason:
             ends = dict.fromkeys(ends, math.nan)
-        notes = [reason or found.note, "" if runs.checked else UNCHECKED]
+        notes = [reason or found.note, lost, "" if runs.checked else UNCHECKED]
         rows.append({"quantile": q, **ends, "n_pairs": len(values), "unpaired": unpaired} | {"note": joined(notes)})
     return pd.DataFrame(rows, columns=["quantile", "value", "low", "high", "n_pairs", "unpaired", "note"])
+
+
+def without(runs: Outcomes, column: str, baseline: str, mode: str, known: int) -> str:
+    """How many cases have the number in neither mode, for they are in no count of the table."""
+    rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
+    cases = int(pandas_of(rows.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0])
+    left = cases - known
+    return f"{left} case{'s have' if left > 1 else ' has'} no {column} in either mode" if left else ""
 
 
 def joined(notes: Sequence[str]) -> str:

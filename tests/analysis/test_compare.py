@@ -290,6 +290,13 @@ def test_failed_calls_do_not_enter_latency():
     assert table["value"].tolist() == [10, 10] and table["n_pairs"].tolist() == [2, 2] and table["unpaired"][0] == 1
 
 
+def test_a_case_that_failed_in_both_modes_is_told_of():
+    """It is neither a pair nor unpaired, so without a note it would be in no number of the table."""
+    table = fnb.overhead(latencies([10, 10, 0, 5], [20, 20, 9000, 5], error=["", "", "x", ""] * 2))
+    assert table[["value", "n_pairs", "unpaired"]].to_numpy().tolist() == [[10, 3, 0], [10, 3, 0]]
+    assert table["note"].str.endswith("1 case has no latency_ms in either mode").all()
+
+
 def test_cached_answers_make_the_overhead_meaningless():
     table = fnb.overhead(latencies([10, 10], [20, 20], cache_hits=[0, 0, 1, 0]))
     assert table["value"].isna().all() and table["note"].str.contains("cached answers").all()
