@@ -1,6 +1,7 @@
 # Each command builds .venv from constraints.txt on first use. `make` alone lists them.
 PYTHON  ?= python3
 RESULTS ?=
+OPTIONS ?=
 PYTEST  ?= -n 2 --dist loadscope --no-loadscope-reorder
 BIN     := .venv/bin
 PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -29,10 +30,11 @@ lint: .venv/.test  ## check style, types, import walls and that no notebook stor
 fast: .venv/.test  ## run the tests without notebooks, browser and Spark
 	@$(BIN)/python -m pytest -q $(PYTEST) -m "not browser and not spark" --ignore tests/notebooks
 
-report: .venv/.lab  ## write a report (RESULTS=path; without it the bundled run B) into report/
-	@$(BIN)/ferrite-nb report "$(or $(RESULTS),data/ferrite_run_b.csv)" -o report
+report: .venv/.lab  ## write a report into report/ (RESULTS=path OPTIONS="--column case_id=id"; alone: the bundled run B)
+	@$(BIN)/ferrite-nb report $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv --cluster template) $(OPTIONS) -o report
 
 book: .venv/.docs  ## build the documentation site into site/, notebooks executed, no network
+	@echo "running every notebook and writing the pages (one to two minutes)"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "open site/index.html"
 
@@ -74,7 +76,7 @@ clean:  ## remove what the commands above made, .venv included
 	@$(PYTHON) -m venv .venv
 
 .venv/.lab: .venv/bin/python pyproject.toml constraints.txt
-	@$(PIP) -e . -c constraints.txt
+	@$(PIP) -e ".[inspect]" -c constraints.txt
 	@touch $@
 
 .venv/.test .venv/.docs: .venv/.%: .venv/bin/python pyproject.toml constraints.txt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import Any
 
 import griffe
@@ -21,13 +22,18 @@ class ShortLines(griffe.Extension):
         """Rewrite the docstring of one object."""
         if obj.docstring:
             text = re.sub(r"^Example\n-------$", "Examples\n--------", obj.docstring.value, flags=re.MULTILINE)
-            obj.docstring.value = SECTION.sub(section, text)
+            returns = str(getattr(obj, "returns", None) or "value")
+            obj.docstring.value = SECTION.sub(lambda found: section(found, returns), text)
 
 
-def section(found: re.Match[str]) -> str:
-    """One section with every entry in two lines."""
+def section(found: re.Match[str], returns: str) -> str:
+    """One section with every entry in two lines; what is returned, said in prose, is one entry under its type."""
     name, body = found.groups()
-    return f"{name}\n{'-' * len(name)}\n{LINE.sub(entry, body)}"
+    body = LINE.sub(entry, body)
+    if name == "Returns" and not TYPE.fullmatch(body.partition("\n")[0].strip()):
+        words = body.removeprefix(f"{returns}. ")
+        body = f"{returns}\n{textwrap.indent(words, '    ')}"
+    return f"{name}\n{'-' * len(name)}\n{body}"
 
 
 def entry(found: re.Match[str]) -> str:

@@ -20,13 +20,15 @@ import ferrite_nb as fnb
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if not path.stem.endswith("_solutions")]
+MODULES = [name for name in fnb.__all__ if inspect.ismodule(getattr(fnb, name))]
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the notebooks into the menu."""
     lessons = [{title(path): f"notebooks/{path.stem}.md"} for path in NOTEBOOKS]
     if config.nav and lessons:
-        config.nav.insert(2, {"Notebooks": lessons})
+        config.nav.insert(1, {"Notebooks": lessons})
+        config.nav.append({"Reference": [{"fnb": "api.md"}, *({f"fnb.{name}": f"api_{name}.md"} for name in MODULES)]})
     return config
 
 
@@ -34,11 +36,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the made pages."""
     files.append(File.generated(config, "metrics.md", content=metrics_page()))
     files.append(File.generated(config, "api.md", content=reference_page()))
+    for name in MODULES:
+        files.append(File.generated(config, f"api_{name}.md", content=module_page(name)))
     with ThreadPoolExecutor(2) as workers:
         pages = list(workers.map(notebook_page, NOTEBOOKS))
     for path, page in zip(NOTEBOOKS, pages, strict=True):
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
     return files
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """An empty head of a column is no head: a screen reader would announce one."""
+    return re.sub(r"<th([^>]*)>\s*</th>", r"<td\1></td>", content)
 
 
 def title(path: Path) -> str:
@@ -49,14 +58,29 @@ def title(path: Path) -> str:
 
 
 def reference_page() -> str:
-    """Every name of the face: first the functions and classes, then the modules."""
+    """Every function and class of the face, and where the modules are."""
     values = [getattr(fnb, name) for name in fnb.__all__]
-    modules = [value.__name__ for value in values if inspect.ismodule(value)]
-    names = [f"{value.__module__}.{value.__qualname__}" for value in values if not inspect.ismodule(value)]
-    parts = ["# Reference\n\nEverything is reached from `import ferrite_nb as fnb`.\n", "## Functions and classes\n"]
-    parts += [f"::: {name}\n" for name in names]
-    parts += [f"## fnb.{module.rpartition('.')[2]}\n\n::: {module}\n" for module in modules]
-    return "\n".join(parts)
+    parts = ["# Reference\n\nEverything is reached from `import ferrite_nb as fnb`.\n"]
+    parts += [f"- [`fnb.{name}`](api_{name}.md): {first_line(getattr(fnb, name))}" for name in MODULES]
+    parts += [f"\n::: {place(value)}" for value in values if not inspect.ismodule(value)]
+    return "\n".join(parts) + "\n"
+
+
+def module_page(name: str) -> str:
+    """Every public function and class of one module, also those that it takes from its own files."""
+    module = getattr(fnb, name)
+    values = [value for value in (getattr(module, each) for each in module.__all__) if callable(value)]
+    return "\n".join([f"# fnb.{name}\n\n{first_line(module)}\n", *(f"::: {place(value)}\n" for value in values)])
+
+
+def first_line(value: Any) -> str:
+    """What a docstring says first."""
+    return (inspect.getdoc(value) or "").split("\n", 1)[0]
+
+
+def place(value: Any) -> str:
+    """Where a function or class is written."""
+    return f"{value.__module__}.{value.__qualname__}"
 
 
 def metrics_page() -> str:
@@ -117,7 +141,7 @@ def output_part(output: Any) -> str:
     if "text/html" in data:
         # One line: a blank line would end the block of raw HTML.
         inside = re.sub(r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL))
-        return f'<div class="cell-output">\n{inside}\n</div>'
+        return f'<div class="cell-output" role="group" aria-label="output" tabindex="0">\n{inside}\n</div>'
     if "text/markdown" in data:
         return str(data["text/markdown"])
     return f"```text\n{data.get('text/plain', '')}\n```"
