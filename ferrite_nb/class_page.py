@@ -134,7 +134,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--title", default="What did the attacks do?")
     parser.add_argument("--data", default="", help="what the data are: real, reconstructed or synthetic")
     args = parser.parse_args(arguments)
-    made = page(read(args.results), cluster=args.cluster, title=args.title, data=args.data)
+    try:
+        made = page(read(args.results), cluster=args.cluster, title=args.title, data=args.data)
+    except (ValueError, OSError) as problem:
+        print(f"class page: {problem}", file=sys.stderr)
+        return 2
     write_whole({args.output: made.encode("utf-8")})
     print(args.output)
     return 0

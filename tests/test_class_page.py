@@ -69,3 +69,24 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert class_page.main([str(fnb.data("ferrite_run_a.csv")), "-o", str(target)]) == 0
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert capsys.readouterr().out.strip() == str(target)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["unclear.csv"], 'no column case_id; the columns are id, jailbroken. Declare it: case_id="<column>"'),
+        (["absent.csv"], "absent.csv"),
+        ([str(fnb.data("ferrite_run_a.csv")), "--cluster", "author"], "there is no column 'author'"),
+    ],
+)
+def test_the_command_says_a_fault_in_one_line(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("unclear.csv").write_text("id,jailbroken\n1,1\n", encoding="utf-8")
+    assert class_page.main([*options, "-o", "class.html"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("class page: ")
+    assert said in error
+    assert error.count("\n") == 1
+    assert not Path("class.html").exists()
