@@ -141,7 +141,15 @@ def test_the_cube_without_strata_keeps_kind_and_measurable_apart():
     rows = [(kind, None if pd.isna(flag) else flag, rows) for kind, flag, rows in cells.itertuples(index=False)]
     assert len(rows) == 4
     assert {*rows} == {("attack", False, 2), ("attack", True, 3), ("attack", None, 1), ("benign", None, 4)}
-    assert tally(cells[:0].assign(attack_success=pd.array([], "boolean")), METRICS["ASR"], []).empty
+
+
+def test_no_cell_at_all_gives_no_row():
+    cells = cube(fnb.outcomes(small()), ["mode"], ["attack_success", "within_fingerprint", "gated"])[:0]
+    for symbol in ("ASR", "residual share", "R"):
+        for strata in ([], ["mode"]):
+            found = tally(cells, METRICS[symbol], strata)
+            assert found.columns.tolist() == [*strata, "k", "n", "missing", "not_attempted", "unmeasurable"]
+            assert found.empty
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
