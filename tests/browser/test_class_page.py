@@ -46,7 +46,9 @@ def test_the_keyboard_chooses_and_the_table_follows(page: Page) -> None:
     expect(page.locator("table:visible")).to_contain_text("5/5")
 
 
-def test_no_accessibility_violation(page: Page) -> None:
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_accessibility_violation(width: int, page: Page) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
     found = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == []
 
