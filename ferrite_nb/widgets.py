@@ -53,8 +53,8 @@ def explore(runs: Outcomes) -> ipywidgets.VBox:
 
     Returns
     -------
-    A widget for a notebook. Without a kernel it shows nothing: `fnb.figures.forest(fnb.rates(runs, …))` draws the same
-    picture, and the line under the sentence gives that call.
+    A widget for a notebook. Where no widget can be shown (a saved notebook on a web page), the sentence, the call and
+    the table of the first choice stand in its place.
 
     Example
     -------
@@ -194,6 +194,20 @@ def on_the_page(cube: OpenCube) -> tuple[list[str], list[str]]:
     return shown, [name for name in cube.strata if name not in shown]
 
 
+class Page(ipywidgets.VBox):  # type: ignore[misc]
+    """A box that a saved notebook shows as text where it can show no widget; no number is in a widget alone."""
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and beside it what its places show now, as HTML and as text."""
+        shown: Any = super()._repr_mimebundle_(**kwargs)
+        if isinstance(shown, dict):
+            places = [one for one in self.children if "ferrite-sentence" in one._dom_classes]
+            places += [inner for one in self.children if isinstance(one, ipywidgets.Box) for inner in one.children
+                       if "ferrite-numbers" in inner._dom_classes]  # fmt: skip
+            shown["text/html"] = "".join(place.value for place in places)
+        return shown
+
+
 class Explorer:
     """The controls of `explore`, and the places that show what they choose."""
 
@@ -258,7 +272,7 @@ class Explorer:
         shown = ipywidgets.Box([self.places["figure"], self.places["numbers"]], layout=wrap)
         save = ipywidgets.Box([self.path, self.button, self.saved], layout=wrap)
         places = [self.places["sentence"], shown, self.places["notes-below"], save]
-        whole = ipywidgets.VBox([first, second, *places, ipywidgets.HTML(KEYS)])
+        whole = Page([first, second, *places, ipywidgets.HTML(KEYS)])
         whole.add_class("ferrite-explore")
         return whole
 

@@ -165,3 +165,12 @@ def test_hostile_names_are_text() -> None:
 def test_draw_needs_no_widget(runs: fnb.Outcomes) -> None:
     chart = draw(open_cube(runs), Choice("ASR", ("Off", "On")))
     assert "787/787" in chart.alt and chart.table["mode"].tolist() == ["Off", "On"]
+
+
+def test_a_saved_notebook_shows_the_numbers_where_it_shows_no_widget():
+    """GitHub and a notebook that is opened again show no widget: what it says stands beside it as a table."""
+    runs = fnb.read(fnb.data("ferrite_run_a.csv"))
+    shown = fnb.explore(runs)._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in shown
+    assert "22/22, lower limit 85.1% [85.1, 100.0]" in shown["text/html"] and "fnb.rates(runs, " in shown["text/html"]
+    assert "<script" not in shown["text/html"] and "<img" not in shown["text/html"]

@@ -26,10 +26,11 @@ def limits(runs: Outcomes) -> pd.DataFrame:
     Notes
     -----
     Looked for: outcomes fixed by construction; outcomes that a rule on the labels gives; clusters; small strata and
-    strata of one design; unpaired cases and missing modes; rows without an outcome, not delivered or not measurable;
-    mixed suite versions; identical repeats; a defence that refuses everything; security without cost; comparisons
-    beyond the first; empty outputs counted as safe; pooled pictures that turn round. Nothing is claimed from absence:
-    what the record cannot show is listed as not checked. A check that rests on a test speaks at p below 0.001.
+    strata of one design; modes whose names look alike; unpaired cases and missing modes; rows without an outcome, not
+    delivered or not measurable; mixed suite versions; identical repeats; a defence that refuses everything; security
+    without cost; comparisons beyond the first; empty outputs counted as safe; pooled pictures that turn round. Nothing
+    is claimed from absence: what the record cannot show is listed as not checked. A check that rests on a test speaks
+    at p below 0.001.
 
     Example
     -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -160,6 +161,27 @@ def one_design(e: Evidence) -> Iterable[Limit]:
                 "choice, whatever its n",
                 "note",
             )
+
+
+@check
+def modes_alike(e: Evidence) -> Iterable[Limit]:
+    """Modes whose names a reader would take for one: other case, spaces, accents or signs that are not seen."""
+    alike: dict[str, list[str]] = {}
+    for mode in e.modes:
+        alike.setdefault(seen(mode), []).append(mode)
+    several = [" and ".join(ascii(mode)[:60] for mode in names) for names in alike.values() if len(names) > 1]
+    if several:
+        yield Limit(
+            "modes whose names look alike", some_of(several, 3),
+            "they are counted as different modes, each with its own part of the rows; if they are one, give it one "
+            "name in the file", "severe",
+        )  # fmt: skip
+
+
+def seen(name: str) -> str:
+    """A name as a reader sees it: without case, spaces, underscores and invisible signs, accents in one form."""
+    shown = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(sign for sign in shown if sign != "_" and unicodedata.category(sign) not in ("Zs", "Cc", "Cf"))
 
 
 @check

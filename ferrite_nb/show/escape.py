@@ -15,11 +15,13 @@ __all__ = ["csv_text", "html_text", "latex_text", "markdown_text", "missing", "p
 
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _FORMULA = re.compile(r"^\s*[=+\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# Letters up to U+017F that LaTeX's T1 encoding lacks: one of them would stop the paper.
+_NO_T1 = "\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f"
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", "[": "{[}",
-    '"': r"\textquotedbl{}", "\u2026": r"\ldots{}", "\u2212": "$-$", "\u2013": "--", "\u2014": "---",
+    '"': r"\textquotedbl{}", "*": "{*}", "\u2026": r"\ldots{}", "\u2212": "$-$", "\u2013": "--", "\u2014": "---",
 }  # fmt: skip
 
 
@@ -57,14 +59,15 @@ def html_text(text: Any, limit: int | None = None) -> str:
 
 def latex_text(text: Any, limit: int | None = None) -> str:
     """Text from a file for LaTeX: every special sign as itself; letters outside Latin as [U+4E2D]."""
-    return re.sub(r"-(?=-)|[^-\w\s]|[^\x00-\u017f]", _latex_letter, plain(text, limit)).replace("_", r"\_")
+    special = rf"([-',])(?=\1)|[^-\w\s]|[^\x00-\u017f]|[{_NO_T1}]"
+    return re.sub(special, _latex_letter, plain(text, limit)).replace("_", r"\_")
 
 
 def _latex_letter(found: re.Match[str]) -> str:
     letter = found[0]
-    if letter == "-":
-        return "-{}"  # two hyphens in a row would print as a dash
-    return _LATEX.get(letter, letter if letter <= "\u017f" else f"{{[}}U+{ord(letter):04X}]")
+    if found[1]:
+        return f"{letter}{{}}"  # two hyphens, quotes or commas in a row would print as another sign
+    return _LATEX.get(letter, letter if letter <= "\u017f" and letter not in _NO_T1 else f"{{[}}U+{ord(letter):04X}]")
 
 
 def markdown_text(text: Any, limit: int | None = None) -> str:

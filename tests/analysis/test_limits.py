@@ -238,6 +238,16 @@ def test_cases_that_did_not_run_everywhere() -> None:
     assert apart["severity"] == "severe" and "cannot be compared at all" in apart["consequence"]
 
 
+@pytest.mark.parametrize("other", ["on", "On ", "\u200bOn", "\uff2fn", "O n", "_on", "ON\u202e"])
+def test_modes_that_a_reader_would_take_for_one(other: str) -> None:
+    frame = pd.DataFrame({"case_id": [str(n) for n in range(20)] * 2, "mode": ["On"] * 20 + [other] * 20})
+    found = fnb.limits(fnb.outcomes(frame.assign(attack_success=[True, False] * 20)))
+    row = found[found["limit"] == "modes whose names look alike"].iloc[0]
+    assert row["severity"] == "severe" and "'On'" in row["evidence"] and row["evidence"].isascii()
+    frame["mode"] = ["On"] * 20 + ["Off"] * 20
+    assert "modes whose names look alike" not in set(fnb.limits(fnb.outcomes(frame))["limit"])
+
+
 def test_order_of_modes_that_turns_round_within_strata() -> None:
     """Kidney stones, Charig et al. 1986."""
     rows = [

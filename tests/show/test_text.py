@@ -158,9 +158,11 @@ def test_html_text_cannot_open_a_tag_or_leave_an_attribute(word: str) -> None:
     ("word", "expected"),
     [("100%_a & #b", r"100\%\_a \& \#b"), ("$\\x{y}$", r"\$\textbackslash{}x\{y\}\$"), ("a--b", "a-{}-b"),
      ("[0.1]", "{[}0.1]"), ("中 é ü", "{[}U+4E2D] é ü"), ("~^<>|", r"\textasciitilde{}\textasciicircum{}"
-     r"\textless{}\textgreater{}\textbar{}")],
+     r"\textless{}\textgreater{}\textbar{}"), ("*a", "{*}a"), ("''a''", "'{}'a'{}'"), (",,a, b", ",{},a, b"),
+     ("\u0127\u017f\u0142", "{[}U+0127]{[}U+017F]\u0142")],
 )  # fmt: skip
 def test_latex_text_prints_each_sign_as_itself(word: str, expected: str) -> None:
+    """A star after the end of a row would be eaten by it; pairs of signs print as one; T1 has no \u0127 and stops."""
     assert text.latex_text(word) == expected
 
 
