@@ -181,3 +181,52 @@ def test_cases_without_a_cluster_are_told_of_in_rates_and_in_pairs():
     runs = fnb.outcomes(runs_of(template=["x", None, "y", None, "z", "w"] * 8))
     assert fnb.rates(runs, "ASR", cluster="template")["note"].str.contains("rows without template count as one").all()
     assert "cases without template count as one cluster" in fnb.compare(runs, cluster="template")["note"].iloc[0]
+
+
+@pytest.mark.parametrize("name", ["insufficient data", "not computable: x", "macro", "the insufficient one"])
+def test_a_column_named_like_a_reason_hides_no_number(name):
+    """The name stands in the note, and the note decides whether a number is shown."""
+    runs = fnb.outcomes(runs_of(cases=60, **{name: [f"v{n % 20}" for n in range(60)] * 2}))
+    table = fnb.rates(runs, "ASR", cluster=name)
+    assert table["note"].str.contains(f"clusters of {name}", regex=False).all()
+    shown = [str(fnb.Estimate.from_row(row)) for _, row in table.iterrows()]
+    assert [text.split(" [")[0] for text in shown] == ["30/60 = 50.0%", "10/60 = 16.7%"]
+    assert fnb.tables.markdown(table).count(" = ") == 2
+    assert "points [" in fnb.tables.markdown(fnb.compare(runs, "ASR", cluster=name))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rate", 5.0), ("rate", np.inf), ("rate", -0.1), ("low", -np.inf), ("high", 1.2), ("k", -1), ("k", 99)],
+)
+def test_what_is_no_proportion_is_never_printed_as_one(name, value):
+    """Block rate of 2.4: attempts over attacks (a published mistake)."""
+    table = fnb.rates(fnb.outcomes(runs_of()), "ASR").assign(**{name: value})
+    for show in (fnb.tables.html, fnb.tables.latex, fnb.tables.markdown, fnb.figures.forest):
+        with pytest.raises(ValueError, match=r"must lie|is a proportion|is a count"):
+            show(table)
+
+
+def test_of_two_columns_with_one_name_none_is_lost():
+    for names in (["a", "a"], ["a", 5], [("a", "b"), "c"]):
+        table = pd.DataFrame([["x", "y"]])
+        table.columns = pd.Index(names, dtype=object)
+        for show in (fnb.tables.html, fnb.tables.latex, fnb.tables.markdown, fnb.tables.csv):
+            with pytest.raises(ValueError, match="must be texts and differ"):
+                show(table)
+    alike = pd.DataFrame([["x", "y"]], columns=["a\u202e", "a"])  # one name once the direction mark is gone
+    assert fnb.tables.csv(alike) == "a,a\nx,y\n"
+    labels = pd.DataFrame([[1, 1, 0]] * 9, columns=["human", "judge", "judge"])
+    with pytest.raises(fnb.OutcomesError, match="two columns of labels are called 'judge'"):
+        fnb.judges(labels, human="human", judges="judge")
+
+
+def test_attempts_and_quantiles_that_make_no_sense_say_so():
+    runs = fnb.outcomes(runs_of(repeat="1", latency_ms=1.0))
+    for name in ("case_id", "repeat", "attack_success"):
+        with pytest.raises(ValueError, match=f"by: {name} tells the attempts of a case apart"):
+            fnb.attempts(runs, by=name)
+    with pytest.raises(TypeError, match="quantiles are numbers"):
+        fnb.overhead(runs, quantiles=None)
+    with pytest.raises(ValueError, match="at least one quantile"):
+        fnb.overhead(runs, quantiles=[])

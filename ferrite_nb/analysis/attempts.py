@@ -95,6 +95,9 @@ def rows_of(runs: Outcomes, name: str, strata: list[str], cluster: list[str]) ->
     need_outcomes(runs)
     one, have = metric(name), runs.columns
     check_columns(runs, [*strata, *cluster], "by and cluster")
+    inside = [column for column in strata if column in ("case_id", "repeat", *one.event)]
+    if inside:
+        raise ValueError(f"by: {inside[0]} tells the attempts of a case apart, so it is no stratum of cases")
     if one.counted != "rows":
         raise ValueError(f"{one.symbol} is not an event of a case, so there are no attempts to count")
     lacking = [column for column in one.columns if column not in have]

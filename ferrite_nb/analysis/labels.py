@@ -29,12 +29,15 @@ def table_of(labels: Any) -> pd.DataFrame:
         from ..readers.labels import read_labels
 
         return read_labels(os.fspath(labels))
-    if isinstance(labels, pd.DataFrame):
-        return labels.reset_index(drop=True)
-    try:
-        return pandas_of(nw.from_native(labels)).reset_index(drop=True)
-    except TypeError:
-        raise TypeError(f"labels are a data frame or the path of a file, got {type(labels).__name__}") from None
+    if not isinstance(labels, pd.DataFrame):
+        try:
+            labels = pandas_of(nw.from_native(labels))
+        except TypeError:
+            raise TypeError(f"labels are a data frame or the path of a file, got {type(labels).__name__}") from None
+    if not labels.columns.is_unique:
+        twice = labels.columns[labels.columns.duplicated()][0]
+        raise OutcomesError(f"two columns of labels are called {str(twice)[:60]!r}; every column needs its own name")
+    return labels.reset_index(drop=True)
 
 
 def name_of_column(column: Column) -> str:

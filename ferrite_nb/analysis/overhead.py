@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -73,7 +73,12 @@ def overhead(
         reason = f"not computable: {REASONS.get(column, f'no case has {column} in both modes')}"
     lost = "" if reason else without(runs, column, baseline, mode, len(values) + unpaired)
     rows: list[dict[str, Any]] = []
-    for q in [quantiles] if isinstance(quantiles, int | float) else quantiles:
+    if not isinstance(quantiles, int | float | Iterable):
+        raise TypeError(f"quantiles are numbers such as (0.5, 0.95), got {quantiles!r}")
+    asked = [quantiles] if isinstance(quantiles, int | float) else list(quantiles)
+    if not asked:
+        raise ValueError("quantiles names at least one quantile, such as 0.5")
+    for q in asked:
         found = paired_quantile(values, q, level=level)
         ends = {"value": found.value, "low": found.low, "high": found.high}
         if reason:

@@ -64,13 +64,22 @@ class Grid:
 
 def grid(table: pd.DataFrame) -> Grid:
     """The table of a verb in reading order: rates with security beside cost, pairs, gates, or any other table."""
-    if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"a table is a pandas DataFrame, got {type(table).__name__}")
+    checked(table)
     have = set(table.columns)
     for needed, build in _KNOWN:
         if needed <= have:
             return build(table)
     return _other(table)
+
+
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """The table, if it is one whose every column can be told from the others: of two alike one would be lost."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"a table is a pandas DataFrame, got {type(table).__name__}")
+    if not table.columns.is_unique or not all(isinstance(name, str) for name in table.columns):
+        names = ", ".join(map(str, table.columns))[:200]
+        raise ValueError(f"the names of the columns of a table must be texts and differ, got {names}")
+    return table
 
 
 def _made(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], below: Sequence[str] = ()) -> Grid:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .escape import csv_text, html_text, latex_text, markdown_text, missing, plain
 from .files import write_whole
-from .grid import Cell, Column, Grid, grid
+from .grid import Cell, Column, Grid, checked, grid
 
 __all__ = ["Html", "csv", "html", "latex", "markdown"]
 
@@ -44,9 +44,10 @@ def csv(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> str:
     -------
     The CSV text: numbers read back equal to the last bit, cells without a value are empty.
     """
-    safe = pd.DataFrame(
-        {csv_text(name): [_machine(value) for value in table[name]] for name in table.columns}, dtype=object
-    )
+    columns = [[_machine(value) for value in checked(table)[name]] for name in table.columns]
+    # by place, not by name: two names may be alike once they are made safe
+    safe = pd.DataFrame(dict(enumerate(columns)), dtype=object)
+    safe.columns = pd.Index([csv_text(name) for name in table.columns], dtype=object)
     buffer = io.StringIO()
     safe.to_csv(buffer, index=False, lineterminator="\n")
     if path is not None:

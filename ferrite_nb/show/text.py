@@ -37,6 +37,7 @@ __all__ = [
 FEW = 5  # fewer cases (or independent clusters) than this are "insufficient data"
 _PEOPLE = "wilson|newcombe|clopper|pearson|jeffreys|agresti|coull|mcnemar|rogan|gladen"
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+_DUST = 1e-9  # how far floating point may carry a bound beyond 0 or 1
 _NOISE = Decimal("1e-9")  # in percent: what lies nearer to 0 or 100 than this is floating-point dust
 
 
@@ -128,8 +129,8 @@ def reason(note: str) -> str:
     parts = [part.strip() for part in str(note).split(";")]
     for word in ("not computable", "insufficient"):
         for part in parts:
-            if word in part:
-                return part[part.index(word) :]
+            if part.startswith(word):  # elsewhere in a part it may be a name from the file
+                return part
     return ""
 
 
@@ -164,6 +165,15 @@ class Estimate:
     level: float = 0.95
     method: str = "wilson"
     note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no proportion: it would be printed as a percentage above 100 or below 0."""
+        for name in ("rate", "low", "high"):
+            value = getattr(self, name)
+            if not missing(value) and not -_DUST <= value <= 1 + _DUST:
+                raise ValueError(f"{name} is a proportion from 0 to 1, got {value}")
+        if not (missing(self.k) or missing(self.n)) and not 0 <= self.k <= self.n:
+            raise ValueError(f"k is a count from 0 to n, got k = {self.k} of n = {self.n}")
 
     @classmethod
     def from_row(cls, row: Any) -> Estimate:
