@@ -84,6 +84,9 @@ def launch(
     if kept:
         print(f"kept as you left them in {where}: {', '.join(kept)}")
         print("(rename one to get the shipped one beside it)")
+    # What a class should not be asked is off: whether JupyterLab may fetch its news.
+    configured = (str(PACKAGE / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH", ""))
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, configured))
     print(f"starting JupyterLab with {where / START}; stop it with Ctrl-C", flush=True)
     from jupyterlab.labapp import LabApp
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -125,6 +127,10 @@ def test_lab_prints_the_address_asks_the_token_and_ends_with_ctrl_c(tmp_path: Pa
         assert f"/lab/tree/mine/{launch.START}?token=" in url
         with urllib.request.urlopen(url, timeout=10) as page:
             assert page.status == 200
+            config = re.search(r'id="jupyter-config-data"[^>]*>(.*?)</script>', page.read().decode(), flags=re.DOTALL)
+        assert config is not None
+        # Nobody in a class is asked whether JupyterLab may fetch news.
+        assert "@jupyterlab/apputils-extension:announcements" in json.loads(config.group(1))["disabledExtensions"]
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(url.split("/lab/")[0] + "/api/contents", timeout=10)
         process.send_signal(signal.SIGINT)
