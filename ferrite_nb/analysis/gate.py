@@ -107,7 +107,8 @@ def one_verdict(runs: Outcomes, one: Requirement) -> dict[str, Any]:
     row |= {name: found[name] for name in ("k", "n", "rate", "low", "high", "mode", "method", "missing")}
     row |= {"k": int(found["k"]), "n": int(found["n"]), "missing": int(found["missing"])}
     verdict, why = decide(one, found)
-    row |= {"verdict": verdict, "note": add(why, found["note"], power_note(one, row))}
+    told = "" if one.level == 0.95 or one.rule == "point" else f"bounds at level {one.level:.4g}"
+    row |= {"verdict": verdict, "note": add(why, found["note"], told, power_note(one, row))}
     if verdict == "cannot tell":
         row["note"] = add(row["note"], one.on_cannot_tell)
     return row

@@ -62,6 +62,10 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
     if not isinstance(history, Mapping) or not history:
         raise ValueError('releases takes a mapping of names to outcomes in order of time, such as {"1.4": runs}')
     rows, wanted = [], parse(requirements)
+    for what, names in (("release", list(map(str, history))), ("requirement", [in_words(one) for one in wanted])):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{what} {twice[:60]!r} is there twice; give each its own name, or they are drawn as one")
     for one in wanted:
         rows += flagged(series_of(history, one))
     table = pd.DataFrame(rows, columns=list(COLUMNS))

@@ -11,6 +11,7 @@ from typing import Any
 from ..metrics import Metric, metric
 from ..stats._check import fraction, level_of
 
+LEAST_LEVEL = 0.5
 RULES = {"bound": "bound", "upper": "bound", "lower": "bound", "point": "point"}
 
 
@@ -62,7 +63,12 @@ def requirements(given: Any) -> list[Requirement]:
     listed = [given] if isinstance(given, Mapping) else list(given) if isinstance(given, Iterable) else None
     if not listed:
         raise ValueError("no requirement: give [[requirement]] tables with a metric and at_most or at_least")
-    return [one if isinstance(one, Requirement) else _one(one, place) for place, one in enumerate(listed, 1)]
+    made = [one if isinstance(one, Requirement) else _one(one, place) for place, one in enumerate(listed, 1)]
+    names = [one.name for one in made if one.name]
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise ValueError(f"two requirements are called {twice[:60]!r}; a verdict has to say whose it is")
+    return made
 
 
 def _one(given: Any, place: int) -> Requirement:
@@ -86,7 +92,16 @@ def _one(given: Any, place: int) -> Requirement:
     conditions = given.get("where", {})
     if not isinstance(conditions, Mapping):
         raise TypeError(f"{where}: where must be a table of columns and values, got {conditions!r}")
+    odd = [name for name, value in conditions.items() if isinstance(value, Mapping)]
+    if odd:
+        raise TypeError(f"{where}: where {odd[0]} must be a value or a list of values, got {conditions[odd[0]]!r}")
     one = metric(given["metric"])
+    chosen = [name for name in conditions if name in one.event]
+    if chosen:
+        raise ValueError(f"{where}: where names {chosen[0]}, which {one.symbol} counts: the answer would be chosen")
+    level = level_of(given.get("level", 0.95))
+    if level < LEAST_LEVEL:
+        raise ValueError(f"{where}: level must be at least {LEAST_LEVEL}, got {level}: a bound below it bounds nothing")
     if one.counted == "differences":
         raise ValueError(f"{where}: {one.symbol} is no proportion; a gate needs one")
     return Requirement(
@@ -95,7 +110,7 @@ def _one(given: Any, place: int) -> Requirement:
         upper=upper,
         where=dict(conditions),
         rule=rule,
-        level=level_of(given.get("level", 0.95)),
+        level=level,
         cluster=given.get("cluster"),
         power_at=tuple(fraction(rate, f"{where}: power_at") for rate in _several(given.get("power_at", ()))),
         **{name: str(given.get(name, "")) for name in ("suite_version", "owner", "schedule", "on_cannot_tell", "name")},

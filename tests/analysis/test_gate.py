@@ -192,6 +192,39 @@ def test_a_release_without_a_version_is_joined_to_no_other():
         fnb.releases([], one)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"where": {"mode": "On", "attack_success": False}}, "where names attack_success, which ASR counts"),
+        ({"metric": "CR", "where": {"mode": "On", "attack_success": [True, False]}}, "which CR counts"),
+        ({"level": 0.4}, "level must be at least 0.5"),
+        ({"level": 1e-9}, "level must be at least 0.5"),
+    ],
+)
+def test_a_requirement_that_anything_would_meet_is_refused(more, said):
+    """30 of 200 attacks succeed; chosen by their outcome none of them does, and [15.0, 15.0] bounds nothing."""
+    with pytest.raises(ValueError, match=said):
+        fnb.gate(counts(30, 200), asr(at_most=0.16) | more)
+    with pytest.raises(TypeError, match="where mode must be a value"):
+        fnb.gate(counts(30, 200), asr(at_most=0.16, where={"mode": {"On": 1}}))
+
+
+def test_another_level_than_95_percent_is_told():
+    one = verdict(counts(30, 200), asr(at_most=0.2, level=0.8))
+    assert one["verdict"] == "pass" and "bounds at level 0.8" in one["note"]
+    assert "bounds at level" not in verdict(counts(30, 200), asr(at_most=0.2))["note"]
+
+
+def test_requirements_and_releases_with_one_name_are_not_drawn_as_one():
+    runs, two = counts(30, 200), [asr(at_most=0.2, name="a"), asr(at_least=0.1, name="a")]
+    with pytest.raises(ValueError, match="two requirements are called 'a'"):
+        fnb.gate(runs, two)
+    with pytest.raises(ValueError, match=r"requirement 'ASR at most 20\.0% .mode On.' is there twice"):
+        fnb.releases({"1": runs}, [asr(at_most=0.2), asr(at_most=0.2, level=0.9)])
+    with pytest.raises(ValueError, match="release '1' is there twice"):
+        fnb.releases({"1": runs, 1: runs}, asr(at_most=0.2))
+
+
 def attempt_rows(outcomes: dict[str, list[object]]) -> fnb.Outcomes:
     rows = [(case, "On", str(place), hit) for case, hits in outcomes.items() for place, hit in enumerate(hits, 1)]
     return fnb.outcomes(pd.DataFrame(rows, columns=["case_id", "mode", "repeat", "attack_success"]))
