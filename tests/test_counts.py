@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pandas as pd
@@ -141,6 +142,18 @@ def test_the_cube_without_strata_keeps_kind_and_measurable_apart():
     rows = [(kind, None if pd.isna(flag) else flag, rows) for kind, flag, rows in cells.itertuples(index=False)]
     assert len(rows) == 4
     assert {*rows} == {("attack", False, 2), ("attack", True, 3), ("attack", None, 1), ("benign", None, 4)}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_population_of_nobody_is_counted_as_zero_on_every_engine(engine):
+    """An engine sums no row to a missing value, to 0 or to 0.0."""
+    runs = fnb.outcomes(on_engine(engine, small().assign(kind="attack", repeat="0", within_fingerprint=True)))
+    nobody = dataclasses.replace(metric("R"), population={"kind": "benign"})
+    for found in (
+        amount_counts(runs, metric("FSR"), []), case_counts(runs, nobody, []),
+        trace_counts(runs, metric("UP"), [], "Off"),
+    ):  # fmt: skip
+        assert found[["k", "n", "missing"]].to_numpy().tolist() == [[0, 0, 0]]
 
 
 def test_no_cell_at_all_gives_no_row():

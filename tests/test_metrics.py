@@ -108,6 +108,10 @@ def test_live_words_scripted_words_and_words_of_both_are_told_apart():
             "final answer (benign)"}  # fmt: skip
     assert {name for name, one in METRICS.items() if one.live} == live
     assert {name for name, one in METRICS.items() if one.live is False} == {"FGR", "FSR-proxy"}
+    assert {name: one.counted for name, one in METRICS.items() if one.counted != "rows"} == {
+        "R": "cases", "FSR": "amounts", "UP": "traces", "dL": "differences", "dT": "differences",
+        **dict.fromkeys(("prediction precision", "prediction recall", "prediction degraded", "prediction empty",
+                         "covers", "over-admits"), "cases")}  # fmt: skip
     assert {name for name, one in METRICS.items() if one.live is None} == set(METRICS) - live - {"FGR", "FSR-proxy"}
 
 

@@ -155,6 +155,11 @@ MESSAGES = [
     ("rogan_gladen", {"se": 0.9}, "give the label counts tp, fn, tn, fp or se and sp, not both"),
     (
         "rogan_gladen",
+        {"fn": None, "tn": None, "fp": None, "se": 0.9, "sp": 0.9, "method": "fixed"},
+        "give the label counts tp, fn, tn, fp or se and sp, not both",
+    ),
+    (
+        "rogan_gladen",
         {"tp": None, "fn": None, "tn": None, "fp": None, "sp": 0.9},
         "se and sp go together, got se = None and sp = 0.9",
     ),

@@ -195,6 +195,14 @@ CASES = [
         (NAN, NAN, "none", "29 attempts are fewer than 30"),
     ),
     ("garak_interval", {"k": 1, "n": 40, "se": 0.5, "sp": 0.5}, (NAN, NAN, "none", CHANCE)),
+    *(  # as garak prints it, with the reason not to
+        (
+            "garak_interval",
+            {"k": k, "n": 40, "mode": "bootstrap"},
+            (end, end, "bootstrap", f"the bootstrap of {k} of 40 has no width; use wilson"),
+        )
+        for k, end in ((0, 0.0), (40, 1.0))
+    ),
     (
         "judge_validation",
         {"tp": 0, "fn": 0, "tn": 0, "fp": 0},

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from ferrite_nb.stats import (
     at_least_once,
@@ -85,6 +86,15 @@ def test_n_for_gate_equals_a_search_over_all_n(threshold, rate, power, options):
     assert result.first == good.index(True) + 1
     assert result.lasting == max((n for n in range(1, 500) if not good[n - 1]), default=0) + 1
     assert all(good[result.lasting - 1 :])
+
+
+def test_n_for_gate_that_allows_hundreds_of_events_equals_a_search():
+    """At most half of n, at a true rate of .48: the count allowed is n // 2, and the power is a binomial sum."""
+    n = np.arange(1, 4001)
+    enough = binom.cdf(n // 2, n, 0.48) >= 0.9
+    result = n_for_gate(0.5, 0.48, 0.9, method="point")
+    assert result.first == n[enough][0] > 300
+    assert result.lasting == n[~enough][-1] + 1 < 2000
 
 
 @pytest.mark.parametrize(
