@@ -202,14 +202,8 @@ class Normaliser:
             known = self.distinct(name)
             unknown = [word for word in known if spelled(word) not in what.meaning]
             if unknown:
-                raise_places(
-                    self.frame,
-                    nw.col(name).is_in(unknown),
-                    what.column,
-                    name,
-                    allowed(name, what.meaning),
-                    self.what,
-                )
+                bad, rule = nw.col(name).is_in(unknown), allowed(name, what.meaning)
+                raise_places(self.frame, bad, what.column, name, rule, self.what)
             self.frame = self.frame.with_columns(
                 chosen(nw.col(name), [(w, what.meaning[spelled(w)]) for w in known]).alias(name)
             )
@@ -242,6 +236,8 @@ class Normaliser:
             for word, rows in sorted(zip(left_out["kind"], left_out["rows"], strict=True)):
                 self.notes.append(f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign")
             self.frame = self.frame.filter(~text.is_in(list(wrong)) | nw.col("kind").is_null())
+        if wrong and len(wrong) == len(words):
+            raise OutcomesError(f"{self.what}no row is left: kind is {some(words, 5)}, and none of it is declared")
         if any(word != means for word, means in meaning.items()):
             known = [(word, means) for word, means in meaning.items() if word not in wrong]
             self.frame = self.frame.with_columns(chosen(text, known).alias("kind"))
@@ -249,6 +245,9 @@ class Normaliser:
     def flags(self, own: Mapping[str, Words]) -> None:
         """Flags become true, false or missing; an error, in its own column or as a word, beats every event."""
         schema = self.frame.collect_schema()
+        decimals = [nw.col(name).cast(nw.Float64) for name in FLAGS if schema.get(name) == nw.Decimal]
+        self.frame = self.frame.with_columns(*decimals) if decimals else self.frame  # as text, 1 would be 1.00
+        schema = self.frame.collect_schema() if decimals else schema
         have = [name for name in FLAGS if name in schema]
         errors: list[nw.Expr] = []
         made: list[nw.Expr] = []

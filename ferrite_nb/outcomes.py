@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from .counted import expand_counts
 from .metrics import METRICS, ordered_modes, supported
 from .normalise import Frame, Normaliser, pandas_of, some, tidy_pandas
 from .selecting import held, listed_values, meets
+from .show.escape import plain
 
 __all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
 
@@ -105,7 +107,8 @@ class Outcomes:
         for one in gaps:
             reasons.setdefault(one.gap, []).append(one.symbol)
         lines += [("not computable", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
-        return lines + [("note", note) for note in self.notes]
+        lines += [("note", note) for note in self.notes]
+        return [(name, plain(text, None)) for name, text in lines]  # a name from a file is no command of a terminal
 
     def _counted(self) -> str:
         frame = self.table
@@ -139,6 +142,17 @@ def native(table: Frame) -> Any:
     return frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame
 
 
+@contextmanager
+def whole_letters() -> Iterator[None]:
+    """Half of a letter (a lone surrogate, from broken JSON) is no text that an engine can hold."""
+    try:
+        yield
+    except UnicodeEncodeError as problem:
+        half = problem.object[problem.start : problem.end]
+        raise OutcomesError(f"the table holds {half!a}, which is half of a letter and no text; replace it") from None
+
+
+@whole_letters()
 def outcomes(
     frame: Any,
     *,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -230,3 +233,57 @@ def test_attempts_and_quantiles_that_make_no_sense_say_so():
         fnb.overhead(runs, quantiles=None)
     with pytest.raises(ValueError, match="at least one quantile"):
         fnb.overhead(runs, quantiles=[])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_words_of_which_none_is_there_leave_no_row_and_say_so(engine):
+    with pytest.raises(fnb.OutcomesError, match="no row is left: kind is attack, and none of it is declared"):
+        fnb.outcomes(on_engine(engine, runs_of()), kind=fnb.words("kind", benign=["user"]))
+
+
+def test_a_flag_of_exact_decimals_is_read_by_its_value():
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    frame = runs_of().assign(attack_success=lambda table: table["attack_success"].astype(int))
+    wanted = fnb.rates(fnb.outcomes(frame), "ASR")
+    exact = polars.from_pandas(frame).with_columns(polars.col("attack_success").cast(polars.Decimal(10, 2)))
+    arrow = pyarrow.table(exact.to_arrow())
+    for table in (exact, exact.lazy(), arrow):
+        found = fnb.rates(fnb.outcomes(table), "ASR").drop(columns="note")
+        pd.testing.assert_frame_equal(found, wanted.drop(columns="note"))
+    with pytest.raises(fnb.OutcomesError, match=r"attack_success has .0\.5."):
+        fnb.outcomes(exact.with_columns((polars.col("attack_success") / 2).cast(polars.Decimal(10, 2))))
+
+
+def test_half_a_letter_is_told_of_and_not_shown_as_a_fault_of_another_program():
+    frame = runs_of().astype(object)
+    for name in ("case_id", "mode"):
+        table = frame.copy()
+        table.loc[0, name] = "x\ud800"
+        with pytest.raises(fnb.OutcomesError, match=r"the table holds '.ud800', which is half of a letter"):
+            fnb.outcomes(table)
+
+
+def test_odd_paths_end_in_one_sentence(tmp_path, monkeypatch):
+    for path in ("~nobody_of_that_name/a.csv", "a" * 300, "a\0b", str(tmp_path / "none")):
+        with pytest.raises(fnb.OutcomesError, match=r"is no path|no file or folder"):
+            fnb.read(path)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    runs_of().to_csv(tmp_path / "own.csv", index=False)
+    assert len(fnb.read(tmp_path).frame) == 48 and any("not followed: 1" in note for note in fnb.read(tmp_path).notes)
+    (tmp_path / "own.csv").rename(tmp_path / os.fsdecode(b"\xff\xfe.csv"))
+    with pytest.raises(fnb.OutcomesError, match=r"'.udcff.udcfe.csv': the name of the file"):
+        fnb.read(tmp_path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    with pytest.raises(fnb.OutcomesError, match=r"the folder \. holds no results"):
+        fnb.read(".")
+
+
+def test_what_is_shown_of_outcomes_is_no_command_of_a_terminal():
+    frame = runs_of()
+    frame["mode"] = frame["mode"].replace({"Off": "\x1b[2J", "On": "a\nnote  all attacks fail"})
+    runs = fnb.outcomes(frame, read_from="x\x1b]0;y\x07\u202e", notes=["\r\x9b"])
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", repr(runs))
+    assert len(repr(runs).splitlines()) == len(runs.describe())
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", runs._repr_html_())

@@ -218,7 +218,7 @@ def walk(folder: Path, tally: Tally) -> Iterator[str]:
             raise OutcomesError(f"the folder {folder.name} cannot be read: {problem.strerror}") from problem
         for entry in inside:
             if entry.is_symlink():
-                target = Path(entry.path).resolve()
+                target = Path(os.path.realpath(entry.path))  # which takes a link to itself too
                 if target.is_relative_to(root) and target.is_file():
                     yield entry.path
                 else:

@@ -132,10 +132,19 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
             groups.setdefault(reader, []).extend(paths)
     parts = []
     for reader, paths in groups.items():
-        part = reader.read(paths, named=named, **options)
+        try:
+            part = reader.read(paths, named=named, **options)
+        except UnicodeEncodeError:
+            odd = next((ascii(path.name) for path in paths if not _utf8(path.name)), some(path.name for path in paths))
+            raise OutcomesError(f"{odd}: the name of the file or a text in it is no Unicode; rename it") from None
         parts.append(replace(part, notes=(f"read as: {reader.NAME}", *part.notes)))
     result = combined(parts, keep=options["keep"], check=options["check"])
     return replace(result, notes=(*result.notes, *tally.notes()))
+
+
+def _utf8(name: str) -> bool:
+    """Whether a name of a file can be written down as text."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def _missing_mode(frame: Any, named: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,12 +160,13 @@ def _missing_mode(frame: Any, named: str | None, options: Mapping[str, Any]) -> 
 
 def expand(item: str | os.PathLike[str]) -> list[Path]:
     """The paths behind one path or glob pattern."""
-    path = Path(item).expanduser()
+    path = Path(item)
     try:
+        path = path.expanduser()
         if path.exists():
             return [path]
-    except (OSError, ValueError) as problem:
-        # A name that no file system takes: too long, or with a zero byte.
+    except (OSError, ValueError, RuntimeError) as problem:
+        # A name that no file system takes (too long, or with a zero byte), or the home of nobody.
         raise OutcomesError(f"{str(item)[:60]!r} is no path: {problem.__class__.__name__}") from problem
     pattern = str(path)
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
@@ -226,7 +236,7 @@ def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
     if not groups:
         seen = some([path.name for path in files], 8) if files else "nothing"
         raise OutcomesError(
-            f"the folder {folder.name} holds no results that can be read; it holds {seen}. {can_read()}"
+            f"the folder {folder.name or folder} holds no results that can be read; it holds {seen}. {can_read()}"
         )
     if len(groups) > 1:
         listed = "; ".join(
