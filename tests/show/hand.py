@@ -99,6 +99,14 @@ def all_zero() -> pd.DataFrame:
     return rates([row("ASR", 0, n, mode=mode) for n, mode in zip((22, 19, 19, 22), MODES, strict=True)])
 
 
+def without_cost() -> pd.DataFrame:
+    """A panel of rates beside one in which nothing is computable."""
+    return rates(
+        [row("ASR", k, 787, mode=mode) for mode, k in zip(MODES, (787, 128, 121, 63), strict=True)]
+        + [row("FGR", 0, 0, NOT_RUN + ", and so nothing is known of its cost", mode=mode) for mode in MODES]
+    )
+
+
 def forest_tables() -> dict[str, pd.DataFrame]:
     """Every kind of table that the forest has to draw."""
     return {
@@ -111,6 +119,7 @@ def forest_tables() -> dict[str, pd.DataFrame]:
         "clustered": clustered(),
         "insufficient": all_insufficient(),
         "zero": all_zero(),
+        "without cost": without_cost(),
     }
 
 

@@ -157,6 +157,14 @@ def inside(ax: Axes, words: str, at: float, *, middle: float = 0.5) -> Text:
     return ax.text(middle, at, words, ha="center", va="center", linespacing=1.05, bbox=WHITE)
 
 
+def keep_free(ax: Axes, inches: float) -> None:
+    """Room at the right of the axes that the layout must leave, whatever is drawn there."""
+    axes: Any = ax.transAxes
+    place = ax.figure.dpi_scale_trans + ScaledTranslation(1, 0.5, axes)
+    room = Rectangle((0, 0), inches, 0.01, facecolor="none", edgecolor="none", lw=0, transform=place, clip_on=False)
+    ax.add_artist(room)
+
+
 def tall(entries: Iterable[str]) -> float:
     """The inches that a list of entries takes."""
     return sum(LINE * (words.count("\n") + 1) + AIR for words in entries)

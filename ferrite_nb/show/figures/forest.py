@@ -15,7 +15,7 @@ from .. import style
 from ..chart import Chart
 from ..escape import missing
 from ..rows import rows_of
-from ..text import Estimate, number
+from ..text import MACRO, Estimate, number
 from . import _common, _marks
 
 _LINE, _GAP, _HEADING = 0.125, 0.075, 0.2  # inches: a line of text, the air around a row, a heading
@@ -96,7 +96,7 @@ def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
             raise ValueError(
                 f"row {row.name}: name the total 'micro: all cases' or 'macro: mean of strata', not overall"
             )
-        if any(word.startswith("macro") for word in words) and not row["note"]:
+        if any(word in ("macro", MACRO) for word in words) and not row["note"]:
             raise ValueError(f"row {row.name}: a macro mean needs a note on how its interval was made")
 
 
@@ -212,6 +212,7 @@ class _Panel:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         _marks.rate_axis(ax, ticks=5 if self.room.axis > 1.6 else 3)
+        _marks.keep_free(ax, self.room.right + 5 / 72)  # also where every rate lacks: reasons reach that far
         edge = -72 * self.room.left - 4
         _marks.beside(ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE)
         for at, words in self.headings:
