@@ -11,6 +11,7 @@ import pytest
 
 import ferrite_nb as fnb
 from ferrite_nb.metrics import METRICS
+from ferrite_nb.show.sentence import sentence
 
 from .engines import ENGINES, on_engine
 
@@ -287,3 +288,20 @@ def test_what_is_shown_of_outcomes_is_no_command_of_a_terminal():
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", repr(runs))
     assert len(repr(runs).splitlines()) == len(runs.describe())
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", runs._repr_html_())
+
+
+def test_a_stratum_called_like_a_total_is_a_stratum():
+    """Office macros and microservices are kinds of attack; only the two totals of a gradient stand apart."""
+    names = ["macro: Office", "micro: services", "macros", "overall risk"]
+    runs = fnb.outcomes(runs_of(cases=80, kinds=[names[n % 4] for n in range(80)] * 2))
+    table = fnb.gradient(runs, "CR", by="kinds", mode="On")
+    assert table["kinds"].tolist() == [*sorted(names), "micro: all cases", "macro: mean of strata"]
+    said = sentence(table)
+    assert f"from {min(names)}: " in said and f"to {max(names)}: " in said
+    chart = fnb.figures.gradient(table)
+    assert all(name in chart.alt for name in names)
+    split = fnb.rates(runs, "ASR", by=["kinds", "mode"])
+    assert len(fnb.figures.forest(split).table) == len(fnb.figures.heatmap(split).table) == 8
+    row = split.iloc[0].copy()
+    row["rate"] = 0.6  # corrected for a judge
+    assert "observed, corrected 60.0% [" in str(fnb.Estimate.from_row(row))

@@ -10,11 +10,10 @@ import pandas as pd
 from ..metrics import METRICS
 from .escape import missing, plain
 from .rows import rows_of
-from .text import Estimate, p_text, reason
+from .text import MACRO, MICRO, Estimate, p_text, reason
 
 __all__ = ["apart", "sentence"]
 
-_TOTALS = ("micro: ", "macro: ")
 _READ = ("plain", "zero", "all", "corrected")
 
 
@@ -29,7 +28,7 @@ def sentence(table: pd.DataFrame) -> str:
     symbol = str(table["metric"].iloc[0])
     better = f" ({METRICS[symbol].better} is better)" if symbol in METRICS else ""
     ordered = str(table.attrs.get("ordered", ""))
-    rows = table[~table[ordered].astype(str).str.startswith(_TOTALS)] if ordered in table else table
+    rows = table[~table[ordered].isin([MICRO, MACRO])] if ordered in table else table
     names = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if rows[name].nunique() > 1]
     fixed = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if name not in names]
     where = _where(rows, fixed)

@@ -34,6 +34,8 @@ __all__ = [
     "reason",
 ]
 
+# The totals of a table with strata. A stratum of a file may be called microservices, or macro: Office.
+MICRO, MACRO = "micro: all cases", "macro: mean of strata"
 FEW = 5  # fewer cases (or independent clusters) than this are "insufficient data"
 _PEOPLE = "wilson|newcombe|clopper|pearson|jeffreys|agresti|coull|mcnemar|rogan|gladen"
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
@@ -220,8 +222,7 @@ class Estimate:
         return f"{self.counts} {bracket(self.low, self.high)}".strip()
 
     def _word(self) -> str:
-        macro = "macro" in self.method or "macro" in self.note
-        return "macro mean" if macro else "corrected"
+        return "macro mean" if "macro" in self.method else "corrected"
 
     def _why(self) -> str:
         why = reason(self.note)
@@ -277,7 +278,7 @@ def _cells(row: Any) -> Mapping[str, Any]:
 def _method(cells: Mapping[str, Any]) -> str:
     """The method of a row; the mean of strata is no corrected rate, whoever made the row."""
     method = "" if missing(cells.get("method")) else str(cells["method"])
-    mean = any(isinstance(value, str) and value.startswith("macro:") for value in cells.values())
+    mean = any(isinstance(value, str) and value == MACRO for value in cells.values())
     return f"macro mean, {method}" if mean and "macro" not in method else method
 
 

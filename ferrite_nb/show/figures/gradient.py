@@ -16,12 +16,11 @@ from .. import style
 from ..chart import Chart
 from ..escape import missing, plain
 from ..rows import rows_of
-from ..text import Estimate, bracket, digits, p_text, reason
+from ..text import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
 from . import _common, _marks
 
 _HEIGHT = 2.0  # inches of the axis
 _LINE, _GAP = 0.13, 0.07  # inches: a line of the rows under the axis, the air between two rows
-_TOTALS = ("micro", "macro")
 _SLOT = 0.11  # inches that a mark needs for words of its own
 
 
@@ -91,7 +90,7 @@ def _ordered(table: pd.DataFrame, column: str) -> bool:
 
 
 def _is_total(value: Any) -> bool:
-    return str(value).startswith(_TOTALS) and ":" in str(value)
+    return value in (MICRO, MACRO)
 
 
 @dataclass(frozen=True)

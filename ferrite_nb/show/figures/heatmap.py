@@ -13,7 +13,7 @@ from .. import style
 from ..chart import Chart
 from ..escape import plain
 from ..rows import rows_of
-from ..text import Estimate, bracket, digits, reason
+from ..text import MACRO, MICRO, Estimate, bracket, digits, reason
 from . import _common, _marks
 
 _LINE, _AIR = 0.125, 0.1  # inches: a line of text, the air of a cell
@@ -175,7 +175,7 @@ def _axes(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
 
 
 def _is_margin(value: Any) -> bool:
-    return str(value).startswith(("micro:", "macro:"))
+    return value in (MICRO, MACRO)
 
 
 def _cell(ax: Axes, plan: _Plan, row: Any) -> None:
