@@ -84,7 +84,8 @@ def judges(
     Notes
     -----
     A blank, "error" or "timeout" is a missing verdict, never a hit and never a miss. In a table of items the labelled
-    ones are taken as a random part of the judged ones (Tenenbein 1970).
+    ones are taken as a random part of the judged ones (Tenenbein 1970). No text is judged here: whether "I'm sorry to
+    hear that" is a refusal, or a named payload a breach, is for people to label, and this table shows how a rule does.
 
     Example
     -------
