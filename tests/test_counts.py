@@ -156,6 +156,12 @@ def test_a_population_of_nobody_is_counted_as_zero_on_every_engine(engine):
         assert found[["k", "n", "missing"]].to_numpy().tolist() == [[0, 0, 0]]
 
 
+def test_a_flag_that_is_counted_is_no_stratum_and_the_error_says_what_to_do():
+    words = r"^attack_success is counted here, so it cannot be a stratum too: .*runs\.where\(attack_success=\.\.\.\)"
+    with pytest.raises(ValueError, match=words):
+        cube(fnb.outcomes(small()), ["mode", "attack_success"], ["attack_success"])
+
+
 def test_no_cell_at_all_gives_no_row():
     cells = cube(fnb.outcomes(small()), ["mode"], ["attack_success", "within_fingerprint", "gated"])[:0]
     for symbol in ("ASR", "residual share", "R"):

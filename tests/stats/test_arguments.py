@@ -362,6 +362,11 @@ def test_seed_and_number_of_resamples_reach_the_draws(name, options):
         assert routine(**call | {"seed": 1}) != first and routine(**call | {"resamples": 41}) != first
 
 
+@pytest.mark.parametrize("name", [name for name in CALLS if "resamples" in CALLS[name]])
+def test_one_resample_is_enough_to_be_allowed(name):
+    getattr(stats, name)(**CALLS[name] | {"resamples": 1})
+
+
 def results():
     """The classes of all results."""
     for module in pkgutil.iter_modules(stats.__path__):

@@ -64,6 +64,14 @@ def test_every_name_is_an_explained_routine(name):
     assert first.endswith(".") and len(first) > 20, f"{name} does not say what it gives"
 
 
+@pytest.mark.parametrize("name", sorted(set(stats.__all__) - {"cmh", "cochrans_q", "seed_spread", "trend"}))
+def test_the_first_use_of_a_routine_gives_it_as_every_later_one(name, monkeypatch):
+    """Routines are loaded when they are used, all but those of `trend`, which has the name of its module."""
+    routine = getattr(stats, name)
+    monkeypatch.delitem(vars(stats), name, raising=False)
+    assert getattr(stats, name) is routine is getattr(stats, name)
+
+
 def test_the_list_of_names_is_whole_and_shown():
     assert list(stats.__all__) == sorted(set(stats.__all__))
     assert set(CONTRACT) <= set(stats.__all__)
