@@ -52,4 +52,5 @@ def limit_sentence(limits: pd.DataFrame) -> str:
     row = severe.iloc[0]
     more = len(severe) - 1
     rest = f" ({more} more under limits)" if more else ""
-    return f"The most severe limit{rest}: {row['limit']}. {row['evidence']}; {row['consequence']}."
+    said = f"{row['evidence']}; {row['consequence']}."
+    return f"The most severe limit{rest}: {row['limit']}. {said[:1].upper()}{said[1:]}"

@@ -37,8 +37,13 @@ class Section:
         """The section as HTML, everything escaped."""
         parts = [f'<section aria-labelledby="{self.key}"><h2 id="{self.key}">{html_text(self.title)}</h2>']
         parts += [f"<p>{html_text(sentence)}</p>" for sentence in self.sentences]
-        parts += [chart.html() for chart in self.charts.values()]
-        parts += [f'<div class="wide">{html(table, caption=caption)}</div>' for table, caption in self.tables.values()]
+        # on a small screen figures and tables scroll by themselves, also by keyboard
+        parts += [chart.html().replace("<figure>", '<figure tabindex="0">', 1) for chart in self.charts.values()]
+        parts += [
+            f'<div class="wide" role="region" tabindex="0" aria-label="{html_text(caption)}">'
+            f"{html(table, caption=caption)}</div>"
+            for table, caption in self.tables.values()
+        ]
         return "\n".join([*parts, "</section>"])
 
 
@@ -48,12 +53,12 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; m
   padding: 0 1rem 3rem; overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; }
 h2 { font-size: 1.25rem; margin-top: 2.5rem; border-top: 1px solid #767676; padding-top: .6rem; }
-a { color: #0050a0; } a:focus, summary:focus { outline: 3px solid #d55e00; }
+a { color: #0050a0; } a:focus, summary:focus, [tabindex]:focus-visible { outline: 3px solid #d55e00; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .875rem; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { border-bottom: 1px solid #c4c4c4; padding: .3rem .6rem .3rem 0; text-align: left;
   vertical-align: top; min-width: 4.5rem; overflow-wrap: break-word; max-width: 24rem; }
-figure { margin: 1.5rem 0; } figcaption, .ferrite-notes { font-size: .875rem; color: #404040; }
+figure { margin: 1.5rem 0; overflow-x: auto; } figcaption, .ferrite-notes { font-size: .875rem; color: #404040; }
 .wide { overflow-x: auto; } .answer { background: #f2f2f2; padding: .6rem 1rem; }
 @media print { body { max-width: none; } h2 { break-after: avoid; } figure, tr { break-inside: avoid; } }
 """
