@@ -1,4 +1,4 @@
-"""What all tests share: which tests run in one worker, a seeded generator, and no figure left open."""
+"""What all tests share: which tests run in one worker, seeded examples, and no figure left open."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# Properties have the same examples in each run, and no deadline: that is a fact of the machine, not of the code.
+settings.register_profile("ferrite", deadline=None, derandomize=True)
+settings.load_profile("ferrite")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
