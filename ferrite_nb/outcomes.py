@@ -226,6 +226,8 @@ def outcomes(
     result = native(table)
     if isinstance(result, pd.DataFrame):
         result = tidy_pandas(result)
+        for name in [name for name, kind in result.dtypes.items() if pd.api.types.is_object_dtype(kind)]:
+            result[name].astype("str")  # raises here what would else stop the first table by that column
     return Outcomes(result, tuple(found), read_from, modes, checked=not lazy or check == "full")
 
 

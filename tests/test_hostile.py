@@ -255,6 +255,13 @@ def test_a_flag_of_exact_decimals_is_read_by_its_value():
         fnb.outcomes(exact.with_columns((polars.col("attack_success") / 2).cast(polars.Decimal(10, 2))))
 
 
+def test_half_a_letter_in_a_column_that_nobody_declared_is_told_of_too():
+    frame = pd.DataFrame({"case_id": ["a", "b"], "mode": "On", "attack_success": [True, False]})
+    frame["model"], frame["remark"] = ["x", "y"], pd.Series(["x\ud800", 7], dtype=object)
+    with pytest.raises(fnb.OutcomesError, match=r"the table holds '.ud800', which is half of a letter"):
+        fnb.outcomes(frame)
+
+
 def test_half_a_letter_is_told_of_and_not_shown_as_a_fault_of_another_program():
     frame = runs_of().astype(object)
     for name in ("case_id", "mode"):

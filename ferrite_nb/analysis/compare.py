@@ -25,6 +25,7 @@ from .cells import FEW, in_order, listed
 from .rates import named_cluster
 from .unpaired import Unpaired
 
+RESAMPLES, SEED = 100_000, 0  # of sign patterns that are too many to take all
 COLUMNS = (
     "mode_a", "mode_b", "n_pairs", "both", "b", "c", "neither", "rate_a", "rate_b", "diff", "low", "high", "h", "p",
     "log10_p", "p_holm", "unpaired", "independent_low", "independent_high", "level", "method", "note",
@@ -105,6 +106,7 @@ def compare(
     table = pd.concat([one for one, _ in tables], ignore_index=True)
     told = sorted({version for _, found in tables for several in found.values() for version in several})
     found = {"source": runs.source, "cluster": " and ".join(clusters), "suite_version": ", ".join(told)}
+    found["seed"] = f"{SEED} ({RESAMPLES:,} draws)" if table["method"].str.contains("monte carlo").any() else ""
     table.attrs |= {name: text for name, text in found.items() if text}
     return table
 
@@ -258,7 +260,7 @@ def clustered_test(out: dict[str, Any], d: Any, weight: Any, labels: dict[str, A
     found = {}
     for key, label in labels.items():
         sums = pd.Series(d * weight).groupby(label, sort=False).sum().to_numpy()
-        test = sign_flip(np.where(np.abs(sums) < 1e-12, 0.0, sums))
+        test = sign_flip(np.where(np.abs(sums) < 1e-12, 0.0, sums), resamples=RESAMPLES, seed=SEED)
         mean = cluster_mean(np.repeat(d, weight), np.repeat(label, weight), level=level)
         found[key] = (test, mean)
     key_p = max(found, key=lambda key: found[key][0].p)

@@ -103,6 +103,9 @@ def scale_of(runs: Outcomes, by: str | Iterable[str] | Mapping[str, Iterable[str
     column, *within = check_columns(runs, names, "by")
     there = pandas_of(runs.table.select(*labels(runs, [column])).unique())[column]
     found = ordered_strata(column, there.fillna("(missing)").astype(str))
+    totals = {MICRO, MACRO} & set(found)
+    if totals:
+        raise ValueError(f"{column} has the stratum {min(totals)!r}, the name of a total: give it another name first")
     if isinstance(by, Mapping):
         return Scale(column, given_order(column, listed(by[column]), found), tuple(within))
     known = column == "scope" and set(found) <= set(SCOPES)

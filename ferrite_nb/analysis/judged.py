@@ -28,6 +28,7 @@ PLAIN = dict.fromkeys(
     ("clopper-pearson", "jeffreys", "agresti-coull"),
     "that is an interval of a rate without a judge; leave method out to correct where labels exist",
 )
+DRAWN = {"bootstrap": 1, "double sample": 2}  # methods that draw, and how many times `resamples`
 NAN = math.nan
 
 
@@ -91,6 +92,9 @@ def judged_rates(table: pd.DataFrame, judge: Any, *, method: str = "backoff", le
         out.loc[place, "method"] = found.method
         said = [note_of(row), found.said]
         out.loc[place, "note"] = "; ".join(filter(None, said if not math.isnan(found.rate) else said[::-1]))
+    draws = {DRAWN[used] * labels.resamples for used in out["method"] if used in DRAWN}
+    if draws:
+        out.attrs["seed"] = f"{labels.seed} ({max(draws):,} draws)"
     return out
 
 
@@ -205,7 +209,7 @@ def unclipped(k: int, n: int, judge: Judge, used: str, labels: Labels, level: fl
     """Rate and bounds by the method, before clusters and cutting; a refusal is NaN with its note."""
     if used == "double sample":
         assert judge.cells is not None  # only counts can be a part of the run
-        ds = double_sample(k, n, *judge.cells, level=level, resamples=2 * labels.resamples, seed=labels.seed)
+        ds = double_sample(k, n, *judge.cells, level=level, resamples=DRAWN[used] * labels.resamples, seed=labels.seed)
         tp, fn, _, _ = judge.cells
         none = "not distinguishable from 0: people found no event in the labelled part" if not tp + fn else ""
         note = "; ".join(filter(None, [ds.note, none]))

@@ -163,11 +163,14 @@ def expand(item: str | os.PathLike[str]) -> list[Path]:
     path = Path(item)
     try:
         path = path.expanduser()
-        if path.exists():
-            return [path]
+        there, readable = path.exists(), path.is_file() or path.is_dir()
     except (OSError, ValueError, RuntimeError) as problem:
         # A name that no file system takes (too long, or with a zero byte), or the home of nobody.
         raise OutcomesError(f"{str(item)[:60]!r} is no path: {problem.__class__.__name__}") from problem
+    if there and not readable:
+        raise OutcomesError(f"{path.name} is a pipe or a device, neither a file nor a folder; save it as a file first")
+    if there:
+        return [path]
     pattern = str(path)
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
     if not found:

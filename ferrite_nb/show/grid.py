@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ..metrics import METRICS
-from .escape import missing
+from .escape import missing, plain
 from .rows import rows_of
 from .text import Estimate, aloud, bracket, difference_text, method_text, number, p_text, reason
 
@@ -184,7 +184,8 @@ def _how(table: pd.DataFrame, what: str) -> str:
     methods = [method_text(name) for name in _several(table, "method")]
     levels = [number(level) for level in _several(table, "level")]
     level = f"level {' and '.join(levels)}" if levels else ""
-    return "; ".join(part for part in (what, ", ".join(methods), level) if part) + "."
+    seed = f"seed {plain(table.attrs['seed'])}" if table.attrs.get("seed") else ""
+    return "; ".join(part for part in (what, ", ".join(methods), level, seed) if part) + "."
 
 
 def _several(table: pd.DataFrame, column: str) -> list[Any]:

@@ -311,3 +311,17 @@ def test_overhead_bad_calls():
     with pytest.raises(ValueError, match="no column 'seconds'"):
         fnb.overhead(runs, column="seconds")
     assert fnb.overhead(runs, column="tokens")["note"].str.startswith("not computable: no token counts").all()
+
+
+def test_what_was_drawn_says_its_seed_and_how_often() -> None:
+    rows = [
+        {"case_id": f"{i}", "mode": mode, "template": f"t{i // 2}", "attack_success": i % 3 < successes}
+        for mode, successes in (("Off", 2), ("On", 1))
+        for i in range(90)
+    ]
+    runs = fnb.outcomes(pd.DataFrame(rows))
+    drawn, exact = fnb.compare(runs, cluster="template"), fnb.compare(runs)
+    assert drawn["method"].str.contains("monte carlo").all() and drawn.attrs["seed"] == "0 (100,000 draws)"
+    assert "seed" not in exact.attrs
+    assert "seed 0 (100,000 draws)" in str(fnb.tables.html(drawn)) and "seed" not in str(fnb.tables.html(exact))
+    assert "Seed 0 (100,000 draws)" in fnb.figures.pairs(drawn).caption

@@ -319,3 +319,10 @@ def test_hostile_strata_keep_their_text() -> None:
     names = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eevil", "x" * 300, ""]
     runs = made({("On", name): (1, 6) for name in names}, ("mode", "suite"))
     assert set(fnb.gradient(runs, "ASR", by="suite")["suite"]) == {*names, MICRO, MACRO}
+
+
+@pytest.mark.parametrize("name", [MICRO, MACRO])
+def test_a_stratum_with_the_name_of_a_total_is_refused(name: str) -> None:
+    runs = made({("On", name): (1, 9), ("On", "b"): (2, 9), ("On", "c"): (3, 9)}, ("mode", "tier"))
+    with pytest.raises(ValueError, match=f"tier has the stratum '{name}', the name of a total"):
+        fnb.gradient(runs, "ASR", "tier")

@@ -411,3 +411,13 @@ def test_every_cell_has_bounds_in_order_or_a_reason(cells, k, method):
         else:
             assert 0 <= row["low"] <= row["high"] <= 1 and "not computable" not in row["note"]
         assert row["observed_low"] <= row["observed"] <= row["observed_high"]
+
+
+@pytest.mark.parametrize(
+    ("method", "seed"),
+    [("bootstrap", "3 (500 draws)"), ("double sample", "3 (1,000 draws)"), ("delta", None), ("fixed", None)],
+)
+def test_a_correction_that_draws_says_its_seed_and_how_often(method: str, seed: str | None) -> None:
+    known = Labels({"tp": 47, "fn": 14, "tn": 86, "fp": 3}, seed=3, resamples=500)
+    table = fnb.rates(fnb.read(fnb.data("ferrite_run_a.csv")), "ASR", judge=known, method=method)
+    assert table.attrs.get("seed") == seed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -298,3 +299,9 @@ def test_reading_leaves_the_files_unchanged(tmp_path):
     before = path.stat().st_mtime_ns, path.read_bytes()
     fnb.read(path)
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_is_refused_before_it_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "results.csv")
+    with pytest.raises(fnb.OutcomesError, match=r"results.csv is a pipe or a device.*save it as a file first"):
+        fnb.read(tmp_path / "results.csv")
