@@ -20,7 +20,6 @@ from .files import write_whole
 __all__ = ["Chart"]
 
 _KINDS = ("pdf", "svg", "png")
-_SCREEN_DPI = 150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +60,7 @@ class Chart:
         return kept, {"image/png": {"alt": self.alt}} if "image/png" in kept else {}
 
     def _png(self) -> str:
-        return base64.b64encode(style.render(self.figure, "png", _SCREEN_DPI)).decode("ascii")
+        return base64.b64encode(style.screen(self.figure)).decode("ascii")
 
     def _img(self, png: str) -> str:
         width = round(self.figure.get_size_inches()[0] * style.CSS_PER_INCH)

@@ -16,9 +16,13 @@ from functools import cache
 from typing import Any, Literal
 
 import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font, LoadFlags
+from PIL import Image
 
 from .escape import plain
 
@@ -141,7 +145,16 @@ def width_of(width: str) -> float:
 
 def figure(width: str, height: float) -> Figure:
     """An empty white figure of one of the two widths, `height` inches high; never made by pyplot."""
-    return Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
+    made = Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(made)  # what measures the words for the layout then draws them, and knows their sizes
+    return made
+
+
+def placed(drawn: Figure, *, left: float, right: float, bottom: float, top: float) -> Axes:
+    """Axes with so many inches around them: for a figure that knows its words, nothing has to be measured."""
+    drawn.set_layout_engine(None)
+    wide, high = drawn.get_size_inches()
+    return drawn.add_axes((left / wide, bottom / high, 1 - (left + right) / wide, 1 - (bottom + top) / high))
 
 
 def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) -> list[SubFigure]:
@@ -152,6 +165,8 @@ def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) 
 
 def freeze(drawn: Figure) -> Figure:
     """Lay the figure out once and keep that layout, so that each rendering puts everything at the same place."""
+    if drawn.get_layout_engine() is None:  # placed by the figure itself
+        return drawn
     if len(drawn.axes) == 1 and not drawn.subfigs:
         drawn.set_layout_engine("tight", pad=_PAD * 72 / SMALL, rect=None)  # measures once, "constrained" twice
     engine = drawn.get_layout_engine()
@@ -166,6 +181,17 @@ def render(drawn: Figure, kind: str, dpi: int) -> bytes:
     buffer = io.BytesIO()
     with settings():
         drawn.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind], facecolor="white")
+    return buffer.getvalue()
+
+
+def screen(drawn: Figure) -> bytes:
+    """The PNG of a figure for a page: at its own resolution, without a transparency that it never uses."""
+    buffer = io.BytesIO()
+    canvas: Any = drawn.canvas if isinstance(drawn.canvas, FigureCanvasAgg) else FigureCanvasAgg(drawn)
+    with settings():
+        canvas.draw()
+    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    pixels.save(buffer, "png", compress_level=3)
     return buffer.getvalue()
 
 

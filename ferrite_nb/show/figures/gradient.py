@@ -15,11 +15,12 @@ from matplotlib.transforms import ScaledTranslation
 from .. import style
 from ..chart import Chart
 from ..escape import missing, plain
-from ..rows import rows_of
+from ..rows import Row, rows_of
 from ..text import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
 from . import _common, _marks
 
 _HEIGHT = 2.0  # inches of the axis
+_TITLE, _RIGHT = 0.14, 0.12  # inches: a line of the title, the air at the right
 _LINE, _GAP = 0.13, 0.07  # inches: a line of the rows under the axis, the air between two rows
 _SLOT = 0.11  # inches that a mark needs for words of its own
 
@@ -48,17 +49,20 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
     column = _column(table)
     if line and not _ordered(table, column):
         raise ValueError(f"line=True needs an ordered stratum; {plain(column)} has no order, so no line may join it")
+    rows = rows_of(table)
     with style.settings():
-        plan = _Plan.of(table, column, style.width_of(width))
-        drawn = style.figure(width, _HEIGHT + plan.under + 0.3)
-        ax = drawn.subplots()
-        _axis(ax, plan, table)
-        for row in rows_of(table):
+        plan = _Plan.of(rows, column, style.width_of(width))
+        title = style.wrap(_common.metric_title(str(table["metric"].iloc[0])), plan.width, style.LARGE)
+        over = _TITLE * (title.count("\n") + 1) + 0.12
+        drawn = style.figure(width, _HEIGHT + plan.under + over)
+        ax = style.placed(drawn, left=plan.left, right=_RIGHT, bottom=plan.under, top=over)
+        _axis(ax, plan, title)
+        for row in rows:
             _mark(ax, plan, row)
         if line:
-            _join(ax, plan, table)
-        _rows_under(ax, plan, table)
-    return _common.finish(drawn, table, _alt(table, column), _caption(table, column))
+            _join(ax, plan, rows)
+        _rows_under(ax, plan, rows)
+    return _common.finish(drawn, table, _alt(table, rows, column), _caption(table, rows, column))
 
 
 def _column(table: pd.DataFrame) -> str:
@@ -108,19 +112,19 @@ class _Plan:
     left: float
 
     @classmethod
-    def of(cls, table: pd.DataFrame, column: str, room: float) -> _Plan:
-        values = list(dict.fromkeys(table[column]))
+    def of(cls, rows: list[Row], column: str, room: float) -> _Plan:
+        values = list(dict.fromkeys(row[column] for row in rows))
         strata = [value for value in values if not _is_total(value)]
         totals = [value for value in values if _is_total(value)]
         places = {value: float(i) for i, value in enumerate(strata)}
         places |= {value: len(strata) + 0.3 + i for i, value in enumerate(totals)}
-        modes = list(dict.fromkeys(table["mode"])) if "mode" in table.columns else [""]
+        modes = list(dict.fromkeys(row.get("mode", "") for row in rows))
         names = [style.drawable(mode) or "all" for mode in modes]
-        left = min(max(0.42, *(style.text_width(name) + 0.24 for name in names)), 0.3 * room)
-        each = (room - left - 0.12) / (len(places) + (0.3 if totals else 0))
-        both = {i: _counts(row, two_lines=True) for i, row in enumerate(rows_of(table))}
+        left = min(max(0.45, *(style.text_width(name) + 0.24 for name in names)), 0.3 * room)
+        each = (room - left - _RIGHT) / (len(places) + (0.3 if totals else 0))
+        both = {i: _counts(row, two_lines=True) for i, row in enumerate(rows)}
         fits = max(map(style.text_width, both.values())) + 0.08 <= each
-        words = both if fits else {i: _counts(row, two_lines=False) for i, row in enumerate(rows_of(table))}
+        words = both if fits else {i: _counts(row, two_lines=False) for i, row in enumerate(rows)}
         return cls(column, places, style.series(modes), words, each, left)
 
     def at(self, row: Any) -> float:
@@ -128,6 +132,11 @@ class _Plan:
         modes = list(self.looks)
         place = modes.index(row["mode"]) if "mode" in row else 0
         return self.places[row[self.column]] + (place - (len(modes) - 1) / 2) * self.slot
+
+    @property
+    def width(self) -> float:
+        """Inches of the axis."""
+        return self.room * len(self.places)
 
     @property
     def slot(self) -> float:
@@ -177,13 +186,12 @@ def _long(value: Any) -> str:
     return style.fit(_common.stratum(value), 1.25)
 
 
-def _axis(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+def _axis(ax: Axes, plan: _Plan, title: str) -> None:
     _marks.rate_axis(ax, "y")
     places = list(plan.places.values())
     ax.set_xlim(-0.5, places[-1] + 0.5)
     ax.set_xticks(places, [])
-    title = _common.metric_title(str(table["metric"].iloc[0]))
-    ax.set_title(style.wrap(title, plan.room * len(places), style.LARGE), loc="left", fontweight="bold")
+    ax.set_title(title, loc="left", fontweight="bold")
     for i, (value, place) in enumerate(plan.places.items()):
         words = _long(value) if plan.turned_names else _name(value, plan.room)
         level = i % plan.levels if plan.turned_names else 0
@@ -212,7 +220,7 @@ def _mark(ax: Axes, plan: _Plan, row: Any) -> None:
         blank.set_gid(f"blank:{row.name}")
 
 
-def _rows_under(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+def _rows_under(ax: Axes, plan: _Plan, rows: list[Row]) -> None:
     """Counts under each stratum, a row per mode, led by the mode's name and marker: legend and numbers in one."""
     downs = [-72 * (0.12 + plan.name_height + i * plan.row_height) for i in range(len(plan.looks))]
     for down, (mode, look) in zip(downs, plan.looks.items(), strict=True):
@@ -225,7 +233,7 @@ def _rows_under(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
         key.set_gid(f"key:{name}")
         ax.add_line(key)
     order = list(plan.places)
-    for i, row in enumerate(rows_of(table)):
+    for i, row in enumerate(rows):
         place = list(plan.looks).index(row["mode"]) if "mode" in row else 0
         level = order.index(row[plan.column]) % plan.levels if plan.turned_counts else 0
         down = downs[place] - 72 * level * (plan.row_height - _GAP) / plan.levels
@@ -263,10 +271,10 @@ def _counts(row: Any, *, two_lines: bool) -> str:
     return f"{estimate.counts}\n{bounds}" if two_lines else estimate.counts
 
 
-def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
+def _join(ax: Axes, plan: _Plan, rows: list[Row]) -> None:
     """Lines between neighbouring strata that both have a rate; a gap stays a gap."""
     for look in plan.looks.values():
-        mine = [row for row in rows_of(table) if plan.looks.get(row.get("mode", ""), look) is look]
+        mine = [row for row in rows if plan.looks.get(row.get("mode", ""), look) is look]
         mine = [row for row in mine if not _is_total(row[plan.column])]
         for first, second in pairwise(mine):
             rates = [Estimate.from_row(row) for row in (first, second)]
@@ -278,10 +286,10 @@ def _join(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
             ax.add_line(joined)
 
 
-def _alt(table: pd.DataFrame, column: str) -> str:
+def _alt(table: pd.DataFrame, rows: list[Row], column: str) -> str:
     columns = [name for name in (column, "mode") if name in table.columns]
-    estimates = [Estimate.from_row(row) for row in rows_of(table)]
-    names = [_common.name_of(row, columns) for row in rows_of(table)]
+    estimates = [Estimate.from_row(row) for row in rows]
+    names = [_common.name_of(row, columns) for row in rows]
     marks = [f"{name} {one.label()}" for name, one in zip(names, estimates, strict=True)]
     strata = [i for i, value in enumerate(table[column]) if not _is_total(value)]
     finding = _common.extremes([names[i] for i in strata], [estimates[i] for i in strata])
@@ -305,10 +313,10 @@ def _trends(table: pd.DataFrame) -> list[str]:
     return [f"{test}, {'; '.join(said)}."]
 
 
-def _caption(table: pd.DataFrame, column: str) -> str:
+def _caption(table: pd.DataFrame, rows: list[Row], column: str) -> str:
     title = _common.metric_title(str(table["metric"].iloc[0]))
     what = f"{title}, by {style.drawable(column)}"
     few = "hatched: insufficient data (fewer than 5 cases or clusters)"
-    hatched = any(Estimate.from_row(row).kind == "insufficient" for row in rows_of(table))
+    hatched = any(Estimate.from_row(row).kind == "insufficient" for row in rows)
     trends = [trend.rstrip(".") for trend in _trends(table)]
     return _common.caption(table, what, few if hatched else "", *trends, _common.one_side(table))
