@@ -156,7 +156,7 @@ def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
     if column not in cells:
         return np.zeros(len(cells), dtype=bool)
     if isinstance(value, str):
-        return cells[column].to_numpy(dtype=object) == value
+        return (cells[column] == value).to_numpy(dtype=bool)
     return cells[column].to_numpy(dtype="int8", na_value=-1) == int(value)
 
 
@@ -172,7 +172,7 @@ def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.Data
     parts["unmeasurable"] = known & False if unmeasurable is None else unmeasurable
     groups, first = grouped(cells, strata)
     rows = cells["rows"].to_numpy()
-    table = {name: cells[name].to_numpy(dtype=object)[first] for name in strata}
+    table = {name: cells[name].take(first).to_numpy(dtype=object) for name in strata}
     for name, mask in parts.items():
         sums = np.zeros(len(first), dtype="int64")
         np.add.at(sums, groups[mask], rows[mask])

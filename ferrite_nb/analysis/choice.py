@@ -217,10 +217,10 @@ def summed_cells(
     for name, size, _ in reversed(sizes):
         found, code = np.divmod(found, size)
         if name in cube.flags:
-            frame[name] = pd.array([(False, True, pd.NA)[value] for value in code], dtype="boolean")
+            frame[name] = pd.arrays.BooleanArray(code == 1, code == 2)
         else:
-            # as objects: texts of an engine would be taken apart again for each metric and stratum
-            frame[name] = pd.Series(np.array(cube.axes[name].values, dtype=object)[code], dtype=object)
+            # as codes: texts would be taken apart again for each metric and stratum
+            frame[name] = pd.Categorical.from_codes(code, list(cube.axes[name].values))
     table = pd.DataFrame(frame)
     table["rows"] = table["rows"].astype("int64")
     return table
