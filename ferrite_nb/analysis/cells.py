@@ -108,10 +108,12 @@ def strata_of(counted: Counted, one: Metric) -> list[str]:
 def grid(counted: Counted, one: Metric) -> list[dict[str, Any]]:
     """Every stratum that occurs, under every mode, in the order in which tables show them."""
     strata = strata_of(counted, one)
-    columns = [counted.cells[name].tolist() for name in strata if name != "mode"]
-    labels = set(zip(*columns, strict=True)) if columns else {()}
+    others = [name for name in strata if name != "mode"]
+    _, first = grouped(counted.cells, others)
+    columns = [counted.cells[name].take(first).tolist() for name in others]
+    labels = list(zip(*columns, strict=True)) if columns else [()]
     modes = [mode for mode in counted.modes if not one.only or mode_key(mode) in one.only]
-    found = [dict(zip([name for name in strata if name != "mode"], label, strict=True)) for label in labels]
+    found = [dict(zip(others, label, strict=True)) for label in labels]
     if "mode" in strata:
         found = [{**cell, "mode": mode} for cell in found for mode in modes]
     places = {name: places_of(name, {cell[name] for cell in found}, counted.modes) for name in strata}

@@ -16,9 +16,9 @@ from ..normalise import pandas_of
 from ..outcomes import Outcomes
 from ..stats._check import level_of
 from ..stats.ordered import OrderedTrend, equal_weight, ordered_trend
-from .cells import FEW, Counted, chosen_metrics, count, counts_of, facts, listed
+from .cells import FEW, Counted, chosen_metrics, count, facts, listed
 from .disagree import adjusters, disagreements
-from .rates import NUMBERS, named_cluster, one_metric
+from .rates import NUMBERS, named_cluster, rated
 
 MICRO, MACRO = "micro: all cases", "macro: mean of strata"
 FEWEST_STRATA = 3  # two points always lie on a line
@@ -141,10 +141,12 @@ def gradient_table(
     cells = replace(counted, strata=[scale.column, *scale.within, "mode"])
     pooled = replace(counted, strata=[*scale.within, "mode"])
     where = [*scale.within, "mode"]
-    fine, coarse = (rows_of(one_metric(part, one, options, implied)) for part in (cells, pooled))
-    strata = {label_of(row, [scale.column, *where]): row for row in fine}
-    totals = [row for row in coarse if not modes or row["mode"] in ("", *modes)]
-    below = counts_of(cells, one).assign(mode=_mode)
+    fine, counts = rated(cells, one, options, implied)
+    coarse, _ = rated(pooled, one, options, implied)
+    named = {"mode": "", "metric": one.symbol}  # a fact of the suite has no mode
+    strata = {label_of(row, [scale.column, *where]): row for row in ({**named, **row} for row in fine)}
+    totals = [row for row in ({**named, **row} for row in coarse) if not modes or row["mode"] in ("", *modes)]
+    below = counts.assign(mode=_mode)
     trends = trends_of(below, scale, counted.cluster)
     said = disagreements(counted, one, (scale.column, scale.order), modes=modes, extra=extra, level=level)
     spans = _spans(below, scale.column, where, counted.cluster)
@@ -167,12 +169,6 @@ def gradient_table(
 
 def _mode(frame: pd.DataFrame) -> Any:
     return frame.get("mode", "")
-
-
-def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a small table of rates, each with a mode: a fact of the suite has none."""
-    rows: list[Any] = table.to_dict("records")
-    return [{"mode": "", **row} for row in rows]
 
 
 def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[Any, ...]:

@@ -134,7 +134,20 @@ def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
 
 
 def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
-    """The rates of one metric: the counts of each cell through the interval that fits its unit."""
+    """The rates of one metric as a table."""
+    rows, _ = rated(counted, one, options, implied)
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in [*strata_of(counted, one), *NUMBERS]}
+    columns |= {name: np.array(columns[name], dtype="int64") for name in ("k", "n", "missing")}
+    floats = ("rate", "low", "high", "floor", "ceiling", "n_eff")
+    columns |= {name: np.array(columns[name], dtype="float64") for name in floats}
+    columns["clusters"] = pd.array(columns["clusters"], dtype="Int64")
+    return pd.DataFrame({"metric": one.symbol, **columns})
+
+
+def rated(
+    counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False
+) -> tuple[list[dict[str, Any]], pd.DataFrame]:
+    """The counts of each cell of a metric through the interval that fits its unit, and the counts below the cells."""
     rows, below = cells_of(counted, one)
     keys = cluster_of(counted, one)
     k, n, missing = (np.array([row[name] for row in rows], dtype="int64") for name in ("k", "n", "missing"))
@@ -154,12 +167,7 @@ def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: 
             row["note"] = "; ".join([*plain_notes(counted, one, row), *filter(None, [row["note"]])])
         if implied and one.counted == "rows":
             row["note"] = with_repeats(row["note"], row)
-    names = [*strata_of(counted, one), *NUMBERS]
-    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
-    columns |= {name: np.array(columns[name], dtype="int64") for name in ("k", "n", "missing")}
-    columns |= {name: np.array(columns[name], dtype="float64") for name in numbers}
-    columns["clusters"] = pd.array(columns["clusters"], dtype="Int64")
-    return pd.DataFrame({"metric": one.symbol, **columns})
+    return rows, below
 
 
 def with_repeats(note: str, row: Any) -> str:
