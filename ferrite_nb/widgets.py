@@ -311,7 +311,8 @@ class Explorer:
         choice = self.choice
         if METRICS[choice.metric].side == "cost":
             return None
-        asked = (choice.modes, choice.strata, choice.show, choice.method, choice.level, choice.cluster)
+        show = "mode" if choice.show.startswith("gradient:") else choice.show  # the cost of a gradient is by mode
+        asked = (choice.modes, choice.strata, show, choice.method, choice.level, choice.cluster)
         if asked != self.asked:
             self.asked, self.known = asked, cost_of(self.cube, choice)
         return self.known

@@ -17,7 +17,7 @@ from ._check import count
 __all__ = ["SignFlip", "sign_flip"]
 
 EXACT_CLUSTERS = 20  # 2**20 sign patterns are a matter of milliseconds; beyond that they are drawn
-WORD = 64  # bits of a random word
+WORD = 8  # bits of a random byte
 BLOCK = 200_000  # numbers held at once while signs are drawn: what a processor keeps near, 1.6 MB
 
 
@@ -92,18 +92,18 @@ def _drawn_patterns(
 ) -> int:
     """How many of `resamples` seeded sign patterns reach the observed total.
 
-    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer numbers. Up to 64
-    of them are the bits of one random word.
+    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer numbers. Up to 8
+    of them are the bits of one random byte.
     """
     rng = np.random.default_rng(seed)
     bits, many = copies <= WORD, copies > WORD
-    unused = (WORD - copies[bits]).astype(np.uint64)
+    unused = (WORD - copies[bits]).astype(np.uint8)
     rows = max(1, BLOCK // sizes.size)
     hits, whole = 0, float(copies @ sizes)
     for start in range(0, resamples, rows):
         drawn = min(rows, resamples - start)
         plus = np.empty((drawn, sizes.size))
-        words = rng.integers(0, 2**WORD, size=(drawn, unused.size), dtype=np.uint64)
+        words = rng.integers(0, 2**WORD, size=(drawn, unused.size), dtype=np.uint8)
         plus[:, bits] = np.bitwise_count(words >> unused)
         plus[:, many] = rng.binomial(copies[many], 0.5, size=(drawn, int(many.sum())))
         totals = 2 * (plus @ sizes) - whole

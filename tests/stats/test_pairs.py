@@ -449,14 +449,15 @@ def test_sign_flip_draws_patterns_beyond_twenty_clusters():
 
 
 @pytest.mark.parametrize("clusters", [21, 63, 64, 65, 128, 200])
-def test_sign_flip_draws_any_number_of_equal_clusters(clusters):
-    """Up to 64 clusters of one size are bits of one word: none may be lost at that edge, alone or beside others."""
+@pytest.mark.parametrize("alike", [1, 2, 7, 8, 9, 40])
+def test_sign_flip_draws_any_number_of_equal_clusters(clusters, alike):
+    """Clusters of one size are drawn together: none may be lost, however many are alike (sizes differ by 1e-11)."""
     more = 5 + clusters // 10
     b, c = clusters // 2 + more, clusters - clusters // 2 - more
     exact = mcnemar(b, c).p
-    close = 4 * math.sqrt(exact * (1 - exact) / 100_000)
-    assert sign_flip([1] * b + [-1] * c).p == pytest.approx(exact, abs=close)
-    assert sign_flip([1] * b + [-1] * c + [1e-12] * 21).p == pytest.approx(exact, abs=close)
+    sizes = 1 + np.arange(clusters) // alike * 1e-11
+    drawn = sign_flip(sizes * ([1] * b + [-1] * c))
+    assert drawn.p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 100_000))
 
 
 def test_sign_flip_drawn_with_unequal_sizes_agrees_with_a_convolution():
