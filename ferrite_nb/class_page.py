@@ -110,7 +110,7 @@ def page(
         chart = forest(rates(choice.runs, metrics=list(metrics), by="mode", cluster=cluster), width="text")
         name = html_text(choice.name)
         options.append(f'<option value="choice-{number}">{name}</option>')
-        figure = chart.html().replace("<figure>", '<figure tabindex="0">', 1)  # on a small screen it scrolls
+        figure = chart.html()
         sections.append(f'<section class="choice" id="choice-{number}">\n<h2>{name}</h2>\n{figure}\n</section>')
     spelled = "; ".join(f"{one.symbol} is the {one.name}: {one.meaning}" for one in map(metric, metrics))
     return PAGE.format(

@@ -14,13 +14,13 @@ from ..counts import check_columns, find_mode, labels, repeated
 from ..metrics import SCOPES, Metric, ordered_strata
 from ..normalise import pandas_of
 from ..outcomes import Outcomes
+from ..show.text import MACRO, MICRO
 from ..stats._check import level_of
-from ..stats.ordered import OrderedTrend, equal_weight, ordered_trend
+from ..stats.ordered import RESAMPLES, OrderedTrend, equal_weight, ordered_trend
 from .cells import FEW, Counted, chosen_metrics, count, facts, listed
 from .disagree import adjusters, disagreements
 from .rates import NUMBERS, named_cluster, rated
 
-MICRO, MACRO = "micro: all cases", "macro: mean of strata"
 FEWEST_STRATA = 3  # two points always lie on a line
 NO_CASE = "not computable: no case in this stratum"
 
@@ -163,6 +163,8 @@ def gradient_table(
     table = table.astype({"k": "int64", "n": "int64", "missing": "int64", "clusters": "Int64"})
     names = dict.fromkeys(found.method for found in trends.values() if not math.isnan(found.p))
     table.attrs = {"ordered": scale.column, "order": list(scale.order), "trend": " or ".join(names)}
+    if any(found.drawn for found in trends.values()):
+        table.attrs["seed"] = f"0 ({RESAMPLES:,} draws)"
     table.attrs |= facts(counted)
     return table
 

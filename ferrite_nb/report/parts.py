@@ -38,7 +38,7 @@ class Section:
         parts = [f'<section aria-labelledby="{self.key}"><h2 id="{self.key}">{html_text(self.title)}</h2>']
         parts += [f"<p>{html_text(sentence)}</p>" for sentence in self.sentences]
         # on a small screen figures and tables scroll by themselves, also by keyboard
-        parts += [chart.html().replace("<figure>", '<figure tabindex="0">', 1) for chart in self.charts.values()]
+        parts += [chart.html() for chart in self.charts.values()]
         parts += [
             f'<div class="wide" role="region" tabindex="0" aria-label="{html_text(caption)}">'
             f"{html(table, caption=caption)}</div>"

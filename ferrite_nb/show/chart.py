@@ -69,10 +69,13 @@ class Chart:
         return f'<img alt="{alt}" style="{look}" src="data:image/png;base64,{png}">'
 
     def html(self) -> tables.Html:
-        """The chart as one `<figure>`: picture with alt text, caption, and the table of its numbers, escaped."""
+        """The chart as one `<figure>`: picture with alt text, caption, and the table of its numbers, escaped.
+
+        It takes the focus, so that it can be scrolled by keyboard where a page is narrower than its table.
+        """
         caption = f"<figcaption>{html_text(self.caption)}</figcaption>"
         table = tables.html(self.table, caption="The numbers of this figure")
-        return tables.Html(f"<figure>\n{self._img(self._png())}\n{caption}\n{table}\n</figure>")
+        return tables.Html(f'<figure tabindex="0">\n{self._img(self._png())}\n{caption}\n{table}\n</figure>')
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 300, table: bool = True) -> list[Path]:
         """Write the figure, and beside it its table (`<stem>.csv`) and its alt text (`<stem>.alt.txt`).

@@ -22,12 +22,13 @@ RESAMPLES = 10_000  # a p of .05 is then known to within .004; the smallest that
 
 @dataclass(frozen=True)
 class OrderedTrend:
-    """The trend of a rate over ordered groups: `z` above 0 is a rise; `method` names the test."""
+    """The trend of a rate over ordered groups: `z` above 0 is a rise, `method` the test, `drawn` whether p is drawn."""
 
     z: float
     p: float
     method: str
     note: str = ""
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,11 @@ def ordered_trend(k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: 
     code, groups = _groups.codes(cluster, "cluster", len(cases))
     parts = np.bincount(code, weights=_scores(events, cases, places, strata), minlength=groups)
     parts[np.abs(parts) < 1e-9] = 0.0
-    flipped = sign_flip(parts, resamples=RESAMPLES)
+    flipped = sign_flip(parts, resamples=RESAMPLES, seed=0)
     active = int(np.count_nonzero(parts))
     few = f"{active} clusters bear on the trend: p cannot fall below {2 / 2**active:.3g}" if active < 6 else ""
     name = "sign-flipped scores of clusters" + (", within strata" if stratum is not None else "")
-    return OrderedTrend(found.z, flipped.p, name, few)
+    return OrderedTrend(found.z, flipped.p, name, few, flipped.method == "monte carlo")
 
 
 def _means(

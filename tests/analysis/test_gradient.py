@@ -326,3 +326,9 @@ def test_a_stratum_with_the_name_of_a_total_is_refused(name: str) -> None:
     runs = made({("On", name): (1, 9), ("On", "b"): (2, 9), ("On", "c"): (3, 9)}, ("mode", "tier"))
     with pytest.raises(ValueError, match=f"tier has the stratum '{name}', the name of a total"):
         fnb.gradient(runs, "ASR", "tier")
+
+
+def test_a_drawn_trend_says_its_seed_and_how_often(run_b: fnb.Outcomes) -> None:
+    assert fnb.gradient(run_b, "ASR", cluster="template").attrs["seed"] == "0 (10,000 draws)"  # 176 clusters
+    assert "seed" not in fnb.gradient(run_b, "ASR").attrs
+    assert "seed" not in fnb.gradient(run_b, "ASR", cluster="category").attrs  # five clusters: all sign patterns

@@ -59,7 +59,7 @@ def test_the_alt_text_survives_html_and_xml() -> None:
 
 def test_the_figure_element_has_picture_caption_and_table_and_no_script() -> None:
     page = awkward().html()
-    assert page.startswith("<figure>") and page.endswith("</figure>")
+    assert page.startswith('<figure tabindex="0">') and page.endswith("</figure>")
     assert page.count("<img ") == page.count("<table ") == page.count("<figcaption>") == 1
     assert "A caption &amp; more." in page and "<script" not in page and "&lt;script&gt;" in page
 

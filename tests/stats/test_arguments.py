@@ -380,4 +380,4 @@ def test_every_result_is_frozen_and_has_no_note_unless_one_is_given():
     for name, found in results():
         assert found.__dataclass_params__.frozen, name
         for field in dataclasses.fields(found):
-            assert field.default in (dataclasses.MISSING, ""), f"{name}.{field.name}"
+            assert field.default in (dataclasses.MISSING, "", False), f"{name}.{field.name}"
