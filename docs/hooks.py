@@ -1,4 +1,6 @@
-"""Pages that are made, not written: the metrics from their declarations, the notebooks from a run in a fresh kernel."""
+"""Pages that are made, not written: the metrics from their declarations, the notebooks from a run
+in a fresh kernel.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ from traitlets.config import Config
 import ferrite_nb as fnb
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if not path.stem.endswith("_solutions")]
+NOTEBOOKS = [
+    path
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    if not path.stem.endswith("_solutions")
+]
 MODULES = [name for name in fnb.__all__ if inspect.ismodule(getattr(fnb, name))]
 
 
@@ -28,7 +34,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     lessons = [{title(path): f"notebooks/{path.stem}.md"} for path in NOTEBOOKS]
     if config.nav and lessons:
         config.nav.insert(1, {"Notebooks": lessons})
-        config.nav.append({"Reference": [{"fnb": "api.md"}, *({f"fnb.{name}": f"api_{name}.md"} for name in MODULES)]})
+        config.nav.append(
+            {
+                "Reference": [
+                    {"fnb": "api.md"},
+                    *({f"fnb.{name}": f"api_{name}.md"} for name in MODULES),
+                ]
+            }
+        )
     return config
 
 
@@ -61,16 +74,24 @@ def reference_page() -> str:
     """Every function and class of the face, and where the modules are."""
     values = [getattr(fnb, name) for name in fnb.__all__]
     parts = ["# Reference\n\nEverything is reached from `import ferrite_nb as fnb`.\n"]
-    parts += [f"- [`fnb.{name}`](api_{name}.md): {first_line(getattr(fnb, name))}" for name in MODULES]
+    parts += [
+        f"- [`fnb.{name}`](api_{name}.md): {first_line(getattr(fnb, name))}" for name in MODULES
+    ]
     parts += [f"\n::: {place(value)}" for value in values if not inspect.ismodule(value)]
     return "\n".join(parts) + "\n"
 
 
 def module_page(name: str) -> str:
-    """Every public function and class of one module, also those that it takes from its own files."""
+    """Every public function and class of one module, also those that it takes from its own
+    files.
+    """
     module = getattr(fnb, name)
-    values = [value for value in (getattr(module, each) for each in module.__all__) if callable(value)]
-    return "\n".join([f"# fnb.{name}\n\n{first_line(module)}\n", *(f"::: {place(value)}\n" for value in values)])
+    values = [
+        value for value in (getattr(module, each) for each in module.__all__) if callable(value)
+    ]
+    return "\n".join(
+        [f"# fnb.{name}\n\n{first_line(module)}\n", *(f"::: {place(value)}\n" for value in values)]
+    )
 
 
 def first_line(value: Any) -> str:
@@ -93,9 +114,15 @@ def metrics_page() -> str:
         parts.append(f"\n## {str(side).capitalize()}\n")
         for row in table.to_dict("records"):
             symbol, name = html.escape(row["metric"]), html.escape(row["name"])
-            parts.append(f"\n### {symbol}" + (f": {name}" if name.lower() != symbol.lower() else "") + "\n\n")
-            parts.append(f"{html.escape(row['meaning']).capitalize()}. The {row['better']}, the better.\n\n")
-            parts.append(f"| part | definition |\n|---|---|\n| numerator | {html.escape(row['numerator'])} |\n")
+            parts.append(
+                f"\n### {symbol}" + (f": {name}" if name.lower() != symbol.lower() else "") + "\n\n"
+            )
+            parts.append(
+                f"{html.escape(row['meaning']).capitalize()}. The {row['better']}, the better.\n\n"
+            )
+            parts.append(
+                f"| part | definition |\n|---|---|\n| numerator | {html.escape(row['numerator'])} |\n"
+            )
             parts.append(f"| denominator | {html.escape(row['denominator'])} |\n")
             parts.append(f"| columns | {html.escape(row['columns'])} |\n")
             parts.append(f"| not computable when | {html.escape(row['not computable'])} |\n")
@@ -140,7 +167,9 @@ def output_part(output: Any) -> str:
         return "*Controls: open this notebook in JupyterLab to use them.*"
     if "text/html" in data:
         # One line: a blank line would end the block of raw HTML.
-        inside = re.sub(r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL))
+        inside = re.sub(
+            r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
+        )
         return f'<div class="cell-output" role="group" aria-label="output" tabindex="0">\n{inside}\n</div>'
     if "text/markdown" in data:
         return str(data["text/markdown"])

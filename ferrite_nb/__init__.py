@@ -2,9 +2,9 @@
 
     import ferrite_nb as fnb
 
-    runs = fnb.read("eval_report.csv")  # what was read, what was left out and why, which metrics it supports
-    fnb.rates(runs)                     # every rate with k, n, both bounds, or the reason why there is none
-    fnb.compare(runs)                   # two modes on the same cases
+    runs = fnb.read("eval_report.csv")  # what was read, what was left out and why, which metrics it
+    supports fnb.rates(runs)                     # every rate with k, n, both bounds, or the reason
+    why there is none fnb.compare(runs)                   # two modes on the same cases
     fnb.limits(runs)                    # what this data set cannot say
 
 Names are loaded when they are first used, so that the import costs little more than that of pandas.
@@ -72,9 +72,18 @@ __all__ = [
 ]
 
 _VERBS = (
-    "attempts", "compare", "detector", "estimate", "gate", "gradient",
-    "judges", "limits", "overhead", "rates", "releases",
-)  # fmt: skip
+    "attempts",
+    "compare",
+    "detector",
+    "estimate",
+    "gate",
+    "gradient",
+    "judges",
+    "limits",
+    "overhead",
+    "rates",
+    "releases",
+)
 _HOME = {verb: f"ferrite_nb.analysis.{verb}" for verb in _VERBS} | {
     "Estimate": "ferrite_nb.show.text",
     "Labels": "ferrite_nb.analysis.known_judge",

@@ -1,4 +1,6 @@
-"""What the command line accepts: its commands and options, the declarations of columns, the line to type next."""
+"""What the command line accepts: its commands and options, the declarations of columns, the line to
+type next.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,12 @@ HINTS = (
 )
 
 
-def parsers(run: Mapping[str, Run]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser of the command line, and that of each command; `run` says what each command does."""
+def parsers(
+    run: Mapping[str, Run],
+) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the command line, and that of each command; `run` says what each command
+    does.
+    """
     from . import __version__
 
     top = argparse.ArgumentParser(
@@ -79,45 +85,105 @@ def _command(commands: Any, name: str, run: Run) -> argparse.ArgumentParser:
 
 
 def _lab(command: argparse.ArgumentParser) -> None:
-    command.add_argument("results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder")
-    command.add_argument("--folder", type=Path, help="work on a copy of the notebooks in this folder")
-    command.add_argument("--port", type=_port, default=8888, help="the first port to try (default: 8888)")
+    command.add_argument(
+        "results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder"
+    )
+    command.add_argument(
+        "--folder", type=Path, help="work on a copy of the notebooks in this folder"
+    )
+    command.add_argument(
+        "--port", type=_port, default=8888, help="the first port to try (default: 8888)"
+    )
     command.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
 def _results(command: argparse.ArgumentParser) -> None:
-    command.add_argument("results", nargs="*", metavar="RESULTS", help="one or more files or folders")
-    command.add_argument("--column", action="append", default=[], type=_pair, metavar="NAME=COLUMN",
-                         help="which column of the file is NAME (repeatable)")  # fmt: skip
-    command.add_argument("--const", action="append", default=[], type=_pair, metavar="NAME=VALUE",
-                         help="NAME has this value in every row (repeatable)")  # fmt: skip
-    command.add_argument("--words", action="append", default=[], type=_words,
-                         metavar="'NAME=COLUMN; VALUE=WORD,…'",
-                         help="the words that COLUMN uses (repeatable)")  # fmt: skip
-    command.add_argument("--name", action="append", default=[], type=_pair, metavar="MODE=FILE",
-                         help="FILE holds the results of MODE (repeatable, instead of RESULTS)")  # fmt: skip
-    command.add_argument("--option", action="append", default=[], type=_pair, metavar="NAME=VALUE",
-                         help="an option of the file's format, such as threshold=0.7 (repeatable)")  # fmt: skip
-    command.add_argument("--keep", choices=["last", "first"], help="which of two rows with one key to keep")
-    command.add_argument("--pool-versions", action="store_true", help="accept a mix of suite versions")
+    command.add_argument(
+        "results", nargs="*", metavar="RESULTS", help="one or more files or folders"
+    )
+    command.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=COLUMN",
+        help="which column of the file is NAME (repeatable)",
+    )
+    command.add_argument(
+        "--const",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VALUE",
+        help="NAME has this value in every row (repeatable)",
+    )
+    command.add_argument(
+        "--words",
+        action="append",
+        default=[],
+        type=_words,
+        metavar="'NAME=COLUMN; VALUE=WORD,…'",
+        help="the words that COLUMN uses (repeatable)",
+    )
+    command.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="MODE=FILE",
+        help="FILE holds the results of MODE (repeatable, instead of RESULTS)",
+    )
+    command.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VALUE",
+        help="an option of the file's format, such as threshold=0.7 (repeatable)",
+    )
+    command.add_argument(
+        "--keep", choices=["last", "first"], help="which of two rows with one key to keep"
+    )
+    command.add_argument(
+        "--pool-versions", action="store_true", help="accept a mix of suite versions"
+    )
 
 
 def _report(command: argparse.ArgumentParser) -> None:
     _results(command)
-    command.add_argument("-o", "--output", type=Path, default=Path("report"), metavar="DIR",
-                         help="folder of the report (default: report)")  # fmt: skip
-    command.add_argument("--requirements", type=Path, metavar="FILE.toml",
-                         help="report on releases instead: --name RELEASE=FILE for each, in order of time")  # fmt: skip
+    command.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report"),
+        metavar="DIR",
+        help="folder of the report (default: report)",
+    )
+    command.add_argument(
+        "--requirements",
+        type=Path,
+        metavar="FILE.toml",
+        help="report on releases instead: --name RELEASE=FILE for each, in order of time",
+    )
     command.add_argument("--by", type=_list, default=[], metavar="A,B", help="strata of the rates")
-    command.add_argument("--cluster", type=_list, default=[], metavar="A[,B]",
-                         help="the column whose cases are alike; two columns cross")  # fmt: skip
-    command.add_argument("--judge", type=Path, metavar="LABELS.csv", help="human labels, to correct the judge")
+    command.add_argument(
+        "--cluster",
+        type=_list,
+        default=[],
+        metavar="A[,B]",
+        help="the column whose cases are alike; two columns cross",
+    )
+    command.add_argument(
+        "--judge", type=Path, metavar="LABELS.csv", help="human labels, to correct the judge"
+    )
     command.add_argument("--level", type=_level, help="confidence (default: 0.95)")
 
 
 def _gate(command: argparse.ArgumentParser) -> None:
     _results(command)
-    command.add_argument("requirements", type=Path, metavar="REQUIREMENTS.toml", help="the requirements")
+    command.add_argument(
+        "requirements", type=Path, metavar="REQUIREMENTS.toml", help="the requirements"
+    )
     command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -164,22 +230,30 @@ def declarations(args: argparse.Namespace) -> dict[str, Any]:
     columns: dict[str, list[str]] = {}
     for name, column in args.column:
         columns.setdefault(name, []).append(column)
-    told: list[tuple[str, Any]] = [(name, found[0] if len(found) == 1 else found) for name, found in columns.items()]
+    told: list[tuple[str, Any]] = [
+        (name, found[0] if len(found) == 1 else found) for name, found in columns.items()
+    ]
     told += [(name, const(value)) for name, value in args.const]
     told += [(name, words(column, **spelled)) for name, column, spelled in args.words]
     told += [(name, _value(text)) for name, text in args.option]
     reserved = sorted({name for name, _ in told} & RESERVED)
     if reserved:
-        raise ValueError(f"{reserved[0]} is no column and no option of a format; see ferrite-nb COMMAND --help")
+        raise ValueError(
+            f"{reserved[0]} is no column and no option of a format; see ferrite-nb COMMAND --help"
+        )
     return once(told, "is declared")
 
 
 def once(pairs: Sequence[tuple[str, Any]], said: str) -> dict[str, Any]:
-    """The pairs as a mapping; a name that stands twice raises, for one of the two would be lost without a word."""
+    """The pairs as a mapping; a name that stands twice raises, for one of the two would be lost
+    without a word.
+    """
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{name} {said} twice: {_told(found[name])} and {_told(value)}; leave one of them out")
+            raise ValueError(
+                f"{name} {said} twice: {_told(found[name])} and {_told(value)}; leave one of them out"
+            )
         found[name] = value
     return found
 
@@ -190,11 +264,16 @@ def _told(value: Any) -> str:
 
 
 def files(given: Sequence[str]) -> list[str]:
-    """The arguments, with what follows `--` as paths: argparse takes a name such as -o.csv for an option even there."""
+    """The arguments, with what follows `--` as paths: argparse takes a name such as -o.csv for an
+    option even there.
+    """
     if "--" not in given:
         return list(given)
     place = list(given).index("--")
-    return [*given[:place], *(f"./{name}" if name.startswith("-") else name for name in given[place + 1 :])]
+    return [
+        *given[:place],
+        *(f"./{name}" if name.startswith("-") else name for name in given[place + 1 :]),
+    ]
 
 
 def _value(text: str) -> Any:
@@ -206,7 +285,9 @@ def _value(text: str) -> Any:
 
 
 def hint(problem: str, given: Sequence[str]) -> list[str]:
-    """The line to type after an error about columns, keys or versions; nothing after another error."""
+    """The line to type after an error about columns, keys or versions; nothing after another
+    error.
+    """
     for pattern, option in HINTS:
         found = re.search(pattern, problem)
         if found:

@@ -21,13 +21,16 @@ def names() -> list[str]:
     """The names that `data` knows, in order."""
     root = folder("data")
     files = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    return sorted(name for name in files if not name.startswith(".") and Path(name).name != "README.md")
+    return sorted(
+        name for name in files if not name.startswith(".") and Path(name).name != "README.md"
+    )
 
 
 def data(name: str) -> Path:
     """The path of a bundled data set, from a notebook or from anywhere.
 
-    Each file is described in `data/README.md`: what is real, reconstructed or synthetic, and its source.
+    Each file is described in `data/README.md`: what is real, reconstructed or synthetic, and its
+    source.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""The class page: one HTML file with every choice drawn beforehand, for learners who can install nothing."""
+"""The class page: one HTML file with every choice drawn beforehand, for learners who can install
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +78,13 @@ def choices(runs: Outcomes, by: Sequence[str]) -> Iterator[Choice]:
     """All cases, then each value of each stratum of `by` that the data have."""
     yield Choice("all cases", runs)
     for column in (name for name in by if name in runs.columns):
-        values = rates(runs, metrics="ASR", by=column)[column].drop_duplicates()  # in the order of every table
+        values = rates(runs, metrics="ASR", by=column)[
+            column
+        ].drop_duplicates()  # in the order of every table
         if 2 <= len(values) <= MOST:
-            yield from (Choice(f"{column}: {value}", runs.where(**{column: value})) for value in values)
+            yield from (
+                Choice(f"{column}: {value}", runs.where(**{column: value})) for value in values
+            )
 
 
 def page(
@@ -90,16 +96,19 @@ def page(
     title: str = "What did the attacks do?",
     data: str = "",
 ) -> str:
-    """The whole page as HTML: one figure with its table for each choice; without JavaScript all stand in order.
+    """The whole page as HTML: one figure with its table for each choice; without JavaScript all
+    stand in order.
 
     Parameters
     ----------
     runs : the outcomes
-    by : columns whose values can be chosen; one with more than twelve values, or with one, is left out
+    by : columns whose values can be chosen; one with more than twelve values, or with one, is left
+        out
     metrics : security metrics with the cost beside them
     cluster : the column whose cases are alike
     title : the heading of the page
-    data : what the data are (real, reconstructed or synthetic); without it the source and the notes of `runs`
+    data : what the data are (real, reconstructed or synthetic); without it the source and the notes
+        of `runs`
 
     Returns
     -------
@@ -107,12 +116,18 @@ def page(
     """
     options, sections = [], []
     for number, choice in enumerate(choices(runs, by)):
-        chart = forest(rates(choice.runs, metrics=list(metrics), by="mode", cluster=cluster), width="text")
+        chart = forest(
+            rates(choice.runs, metrics=list(metrics), by="mode", cluster=cluster), width="text"
+        )
         name = html_text(choice.name)
         options.append(f'<option value="choice-{number}">{name}</option>')
         figure = chart.html()
-        sections.append(f'<section class="choice" id="choice-{number}">\n<h2>{name}</h2>\n{figure}\n</section>')
-    spelled = "; ".join(f"{one.symbol} is the {one.name}: {one.meaning}" for one in map(metric, metrics))
+        sections.append(
+            f'<section class="choice" id="choice-{number}">\n<h2>{name}</h2>\n{figure}\n</section>'
+        )
+    spelled = "; ".join(
+        f"{one.symbol} is the {one.name}: {one.meaning}" for one in map(metric, metrics)
+    )
     return PAGE.format(
         title=html_text(title),
         data=html_text(f"Data: {data or '; '.join((runs.source, *runs.notes))}."),
@@ -133,7 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, default=Path("class_page.html"))
     parser.add_argument("--cluster", help="the column whose cases are alike")
     parser.add_argument("--title", default="What did the attacks do?")
-    parser.add_argument("--data", default="", help="what the data are: real, reconstructed or synthetic")
+    parser.add_argument(
+        "--data", default="", help="what the data are: real, reconstructed or synthetic"
+    )
     args = parser.parse_args(arguments)
     try:
         made = page(read(args.results), cluster=args.cluster, title=args.title, data=args.data)

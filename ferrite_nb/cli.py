@@ -1,4 +1,6 @@
-"""The command line `ferrite-nb lab`, `report`, `check`, `gate`: each command calls one function and prints."""
+"""The command line `ferrite-nb lab`, `report`, `check`, `gate`: each command calls one function and
+prints.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,16 @@ def read_results(args: argparse.Namespace) -> Outcomes:
     from . import read
 
     if bool(args.results) == bool(args.name):
-        raise ValueError("name the results: one or more files or folders, or --name MODE=FILE for each mode")
+        raise ValueError(
+            "name the results: one or more files or folders, or --name MODE=FILE for each mode"
+        )
     if "" in args.results:
-        raise ValueError("one of the results has an empty name; name a file or a folder (. is this one)")
-    paths: Any = once(args.name, "is named") or (args.results[0] if len(args.results) == 1 else args.results)
+        raise ValueError(
+            "one of the results has an empty name; name a file or a folder (. is this one)"
+        )
+    paths: Any = once(args.name, "is named") or (
+        args.results[0] if len(args.results) == 1 else args.results
+    )
     runs = read(paths, check="full", keep=args.keep, **declarations(args))
     return runs.pool_versions() if args.pool_versions else runs
 
@@ -37,10 +45,14 @@ def read_releases(args: argparse.Namespace) -> dict[str, Outcomes]:
     from . import read
 
     if args.results or not args.name:
-        raise ValueError("a report on releases needs --name RELEASE=FILE for each release, and no other results")
+        raise ValueError(
+            "a report on releases needs --name RELEASE=FILE for each release, and no other results"
+        )
     unused = [f"--{name}" for name in ("by", "cluster", "judge", "level") if getattr(args, name)]
     if unused:
-        raise ValueError(f"a report on releases follows its requirements and takes no {', '.join(unused)}")
+        raise ValueError(
+            f"a report on releases follows its requirements and takes no {', '.join(unused)}"
+        )
     options = {"check": "full", "keep": args.keep, **declarations(args)}
     return {release: read(file, **options) for release, file in once(args.name, "is named").items()}
 
@@ -60,7 +72,9 @@ def run_report(args: argparse.Namespace) -> int:
 
     if args.requirements is not None:
         made_from = [file for _, file in args.name]
-        written = write_periodic(read_releases(args), args.requirements, args.output, made_from=made_from)
+        written = write_periodic(
+            read_releases(args), args.requirements, args.output, made_from=made_from
+        )
         tell(f"report  {written}")
         return 0
     made_from = args.results or [file for _, file in args.name]
@@ -83,13 +97,17 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def _stamps(made_from: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Size and time of change of each file: the hashes in a report are those of the files that were read."""
+    """Size and time of change of each file: the hashes in a report are those of the files that were
+    read.
+    """
     found = {name: os.stat(name) for name in made_from if os.path.isfile(name)}
     return {name: (state.st_size, state.st_mtime_ns) for name, state in found.items()}
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """`ferrite-nb check`: what was read, what it supports, what to look out for, what to do next."""
+    """`ferrite-nb check`: what was read, what it supports, what to look out for, what to do
+    next.
+    """
     runs = read_results(args)
     tell(*(_line(name, text) for name, text in runs.describe()))
 
@@ -97,11 +115,20 @@ def run_check(args: argparse.Namespace) -> int:
 
     found = limits(runs)
     severe = found[found["severity"] == "severe"]
-    tell(*(_line("look out", f"{row.limit}: {row.evidence}; {row.consequence}") for row in severe.itertuples()))
+    tell(
+        *(
+            _line("look out", f"{row.limit}: {row.evidence}; {row.consequence}")
+            for row in severe.itertuples()
+        )
+    )
     cluster = re.search(r"cluster='([^']+)'", " ".join(severe["consequence"]))
     named = f" --cluster {shlex.quote(cluster.group(1))}" if cluster else ""
     tell(_line("next", f"ferrite-nb report {shlex.join(args.given)}{named}"))
-    tell(_line("with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"))
+    tell(
+        _line(
+            "with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"
+        )
+    )
     return 0
 
 
@@ -118,7 +145,9 @@ def run_gate(args: argparse.Namespace) -> int:
     from .analysis.gate import gate, verdict_lines
 
     if not args.results and not args.name:
-        raise ValueError("gate needs results and the file of the requirements: ferrite-nb gate RESULTS FILE.toml")
+        raise ValueError(
+            "gate needs results and the file of the requirements: ferrite-nb gate RESULTS FILE.toml"
+        )
     table = gate(read_results(args), args.requirements)
     if args.json:
         tell(table.to_json(orient="records", indent=2, force_ascii=False))
@@ -129,7 +158,9 @@ def run_gate(args: argparse.Namespace) -> int:
 
 
 def tell(*lines: str) -> None:
-    """Print lines. Where the reader has gone (`| head -1`), the rest goes nowhere and the exit code stays."""
+    """Print lines. Where the reader has gone (`| head -1`), the rest goes nowhere and the exit code
+    stays.
+    """
     try:
         print(*lines, sep="\n", flush=True)
     except BrokenPipeError:
@@ -158,7 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that cannot show a letter shows its number
     top, commands = parsers(COMMANDS)
     if given and given[0] in commands:
         # Options may stand between files: `gate a.csv --keep last requirements.toml`.

@@ -1,4 +1,6 @@
-"""The column contract: names, kinds, spellings of true, false and missing, and how a caller declares a column."""
+"""The column contract: names, kinds, spellings of true, false and missing, and how a caller
+declares a column.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,26 @@ from typing import Any
 
 KEYS = ("case_id", "mode", "repeat")
 EVENTS = (
-    "attack_success", "attempted", "blocked", "deviation_caught", "finding_caught", "gated",
-    "task_success", "final_answer",
-)  # fmt: skip
+    "attack_success",
+    "attempted",
+    "blocked",
+    "deviation_caught",
+    "finding_caught",
+    "gated",
+    "task_success",
+    "final_answer",
+)
 FACTS = (
-    "delivered", "measurable", "is_deviation", "has_expected_finding", "within_fingerprint", "prediction_degraded",
-    "prediction_empty", "prediction_covers", "prediction_over_admits",
-)  # fmt: skip
+    "delivered",
+    "measurable",
+    "is_deviation",
+    "has_expected_finding",
+    "within_fingerprint",
+    "prediction_degraded",
+    "prediction_empty",
+    "prediction_covers",
+    "prediction_over_admits",
+)
 FLAGS = EVENTS + FACTS
 AMOUNTS = ("segments", "segments_excised", "predicted", "predicted_ideal", "ideal", "rows")
 NUMBERS = ("latency_ms", "tokens")
@@ -32,7 +47,8 @@ TEXTS = (
     "suite_version",
     "source",
 )
-# Tables of results, and the counting behind them, have columns of these names: a file's own column gets another one.
+# Tables of results, and the counting behind them, have columns of these names: a file's own column
+# gets another one.
 TAKEN = re.compile(
     "metric|k|n|rate|low|high|level|method|missing|floor|ceiling|clusters|n_eff|note|observed(_low|_high)?|trend_p|"
     "not_attempted|unmeasurable|mode_[ab]|n_pairs|both|b|c|neither|rate_[ab]|diff|h|p|log10_p|p_holm|unpaired|"
@@ -47,8 +63,11 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>"})
 ERRORS = frozenset({"error", "timeout"})
 # In `attack_success` only: elsewhere these words can mean the opposite.
 ATTACK_TRUE = frozenset({"success", "succeeded", "executed"})
-ATTACK_FALSE = frozenset({"fail", "failed", "failure", "blocked", "refused", "contained", "stripped"})
-# Said of attack_resisted where a file has both columns of the outcome and they contradict each other.
+ATTACK_FALSE = frozenset(
+    {"fail", "failed", "failure", "blocked", "refused", "contained", "stripped"}
+)
+# Said of attack_resisted where a file has both columns of the outcome and they contradict each
+# other.
 BOTH = (
     "attack_success says the opposite ({} rows contradict): an attack succeeds or is resisted. Correct the rows, or "
     'say which column counts: attack_success="attack_success" or attack_resisted="attack_resisted"'
@@ -87,25 +106,31 @@ def const(value: Any) -> Const:
 
 
 def words(column: str, /, **meaning: Sequence[Any]) -> Words:
-    """Declare the words that a file uses in a column: `words("verdict", true=["jailbroken"], false=["safe"])`.
+    """Declare the words that a file uses in a column: `words("verdict", true=["jailbroken"],
+    false=["safe"])`.
 
     Parameters
     ----------
     column: the column in the file.
-    meaning: for a flag `true=[...]` and `false=[...]`; for `kind` `attack=[...]` and `benign=[...]`; for any other
-        text column the new words, each with the list of old ones. Words are compared without regard to case and
-        outer space. In `kind`, rows with other words are left out with a note; elsewhere other words raise.
+    meaning: for a flag `true=[...]` and `false=[...]`; for `kind` `attack=[...]` and
+        `benign=[...]`; for any other text column the new words, each with the list of old ones.
+        Words are compared without regard to case and outer space. In `kind`, rows with other words
+        are left out with a note; elsewhere other words raise.
 
     >>> import ferrite_nb as fnb
     >>> fnb.words("case_kind", attack=["attack"], benign=["benign_user_task"]).column
     'case_kind'
     """
     if not meaning:
-        raise ValueError(f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']")
+        raise ValueError(
+            f"words({column!r}) needs at least one meaning, such as true=['hit'], false=['miss']"
+        )
     table: dict[str, Any] = {}
     for name, spellings in meaning.items():
         if isinstance(spellings, str) or not isinstance(spellings, Sequence):
-            raise TypeError(f"words({column!r}, {name}=...) takes a list of words, got {spellings!r}")
+            raise TypeError(
+                f"words({column!r}, {name}=...) takes a list of words, got {spellings!r}"
+            )
         for spelling in spellings:
             if spelled(spelling) in table:
                 raise ValueError(f"words({column!r}): {spelling!r} is given two meanings")
@@ -126,7 +151,9 @@ def spelled(value: Any) -> str:
 
 
 def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) -> bool | str | None:
-    """What one spelling means in the flag `name`: True, False, None (missing), "error", or "?" for an unknown word."""
+    """What one spelling means in the flag `name`: True, False, None (missing), "error", or "?" for
+    an unknown word.
+    """
     token = spelled(value)
     if own and token in own:
         meaning: bool | str = own[token]
@@ -148,8 +175,12 @@ def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) ->
 def allowed(name: str, own: Mapping[str, Any] | None = None) -> str:
     """The spellings that a flag takes, in words, for an error message."""
     if own:
-        return "the declared words are " + ", ".join(f"{word} ({str(means).lower()})" for word, means in own.items())
+        return "the declared words are " + ", ".join(
+            f"{word} ({str(means).lower()})" for word, means in own.items()
+        )
     yes, no = sorted(TRUE), sorted(FALSE)
     if name == "attack_success":
         yes, no = yes + sorted(ATTACK_TRUE), no + sorted(ATTACK_FALSE)
-    return f"true is {' '.join(yes)}; false is {' '.join(no)}; missing is empty, n/a, nan, null, none"
+    return (
+        f"true is {' '.join(yes)}; false is {' '.join(no)}; missing is empty, n/a, nan, null, none"
+    )

@@ -1,7 +1,8 @@
-"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs: all that grows with rows.
+"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs: all that
+grows with rows.
 
-Elementary group-bys through narwhals, so the same code runs on pandas, Polars, PyArrow, DuckDB and Spark; only the
-small count tables come back, as pandas.
+Elementary group-bys through narwhals, so the same code runs on pandas, Polars, PyArrow, DuckDB and
+Spark; only the small count tables come back, as pandas.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ MOST_REPEATS = 2**20  # per case and mode: three counts are packed into one inte
 def need_outcomes(runs: Any) -> None:
     """Raise where a verb got a plain frame or anything else in place of outcomes."""
     if not isinstance(runs, Outcomes):
-        raise TypeError(f"outcomes are needed, got {type(runs).__name__}; make them with fnb.read or fnb.outcomes")
+        raise TypeError(
+            f"outcomes are needed, got {type(runs).__name__}; make them with fnb.read or fnb.outcomes"
+        )
 
 
 def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
@@ -40,7 +43,9 @@ def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
         if name not in have:
             taken = TAKEN.fullmatch(name) and f"{name}_" in have
             called = f" (the file's column is called {name}_ here)" if taken else ""
-            raise ValueError(f"{what}: there is no column {name!r}{called}; the columns are {some(have)}")
+            raise ValueError(
+                f"{what}: there is no column {name!r}{called}; the columns are {some(have)}"
+            )
     if len(set(wanted)) < len(wanted):
         raise ValueError(f"{what}: a column is named twice in {wanted}")
     return wanted
@@ -52,7 +57,9 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
     made = []
     for name in names:
         if schema[name] in (nw.List, nw.Array):  # no engine makes a text of it
-            raise ValueError(f"the column {name!r} holds lists, which are no strata; make a column of texts of it")
+            raise ValueError(
+                f"the column {name!r} holds lists, which are no strata; make a column of texts of it"
+            )
         text = nw.col(name) if schema[name] == nw.String else nw.col(name).cast(nw.String)
         made.append(text.alias(name))
     return made
@@ -62,7 +69,9 @@ def filled(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Labels of a small table as plain text, with a word for the missing one."""
     for name in names:
         text = frame[name]
-        frame[name] = (text.astype(object).where(text.notna(), NO_VALUE) if text.hasnans else text).astype(str)
+        frame[name] = (
+            text.astype(object).where(text.notna(), NO_VALUE) if text.hasnans else text
+        ).astype(str)
     return frame
 
 
@@ -76,8 +85,8 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
 
     Returns
     -------
-    A pandas table with the strata as text, `kind`, the flags as nullable booleans, `suite_version` (text, where the
-    table has it) and `rows`, the number of rows in the cell.
+    A pandas table with the strata as text, `kind`, the flags as nullable booleans, `suite_version`
+    (text, where the table has it) and `rows`, the number of rows in the cell.
     """
     have = runs.columns
     strata = check_columns(runs, strata, "strata")
@@ -95,7 +104,11 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     table = runs.table.select(
         *labels(runs, [*strata, *kind, *version]),
         *(nw.col(name) for name in flags),
-        *([nw.col("rows"), nw.col("rows").cast(nw.Float64).alias("_rows")] if "rows" in have else []),
+        *(
+            [nw.col("rows"), nw.col("rows").cast(nw.Float64).alias("_rows")]
+            if "rows" in have
+            else []
+        ),
     )
     sums = [weight.alias("rows")]
     if "rows" in have:  # whole numbers of 64 bits start again below zero
@@ -117,7 +130,9 @@ def exact(total: float, what: str) -> None:
 
 
 def by_keys(table: Frame, keys: Sequence[str]) -> Any:
-    """The groups of some columns. One without a name stands last: narwhals takes an empty first key for none."""
+    """The groups of some columns. One without a name stands last: narwhals takes an empty first key
+    for none.
+    """
     return table.group_by(*sorted(keys, key=lambda name: not name))
 
 
@@ -135,24 +150,32 @@ def masks(cells: pd.DataFrame, metric: Metric) -> tuple[Mask, Mask, Mask]:
 
 
 def in_population(cells: pd.DataFrame, metric: Metric) -> Mask:
-    """The cells of a metric's population; a fact that the table does not record is known of no cell."""
+    """The cells of a metric's population; a fact that the table does not record is known of no
+    cell.
+    """
     population = np.ones(len(cells), dtype=bool)
     for column, value in metric.population.items():
         population &= _is(cells, column, value)
     if metric.only and "mode" in cells:
-        population &= np.array([mode_key(mode) in metric.only for mode in cells["mode"]], dtype=bool)
+        population &= np.array(
+            [mode_key(mode) in metric.only for mode in cells["mode"]], dtype=bool
+        )
     if measured(cells, metric):
         population &= ~_is(cells, "measurable", False)
     return population
 
 
 def measured(columns: Container[str], metric: Metric) -> bool:
-    """Whether the metric leaves out attacks that were not measurable, and the table says which these are."""
+    """Whether the metric leaves out attacks that were not measurable, and the table says which
+    these are.
+    """
     return metric.measured and metric.population.get("kind") == "attack" and "measurable" in columns
 
 
 def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
-    """Cells with this value; a missing value, and one of a column that is not there, is never equal."""
+    """Cells with this value; a missing value, and one of a column that is not there, is never
+    equal.
+    """
     if column not in cells:
         return np.zeros(len(cells), dtype=bool)
     if isinstance(value, str):
@@ -163,12 +186,19 @@ def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
 def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:
     """k, n and missing of one metric per stratum, summed from the cube: nothing is counted again.
 
-    Columns beside the strata: `k`, `n`, `missing`, `not_attempted` (in n, never tried), `unmeasurable` (left out).
+    Columns beside the strata: `k`, `n`, `missing`, `not_attempted` (in n, never tried),
+        `unmeasurable` (left out).
     """
     population, known, event = masks(cells, metric)
     parts = {"k": event, "n": known, "missing": population & ~known}
-    parts["not_attempted"] = known & _is(cells, "attempted", False) if "attempted" in cells else known & False
-    unmeasurable = _is(cells, "kind", "attack") & _is(cells, "measurable", False) if measured(cells, metric) else None
+    parts["not_attempted"] = (
+        known & _is(cells, "attempted", False) if "attempted" in cells else known & False
+    )
+    unmeasurable = (
+        _is(cells, "kind", "attack") & _is(cells, "measurable", False)
+        if measured(cells, metric)
+        else None
+    )
     parts["unmeasurable"] = known & False if unmeasurable is None else unmeasurable
     groups, first = grouped(cells, strata)
     rows = cells["rows"].to_numpy()
@@ -180,8 +210,12 @@ def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.Data
     return pd.DataFrame(table)
 
 
-def grouped(cells: pd.DataFrame, strata: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The group of each cell, and the first cell of each group; without strata all cells are one group."""
+def grouped(
+    cells: pd.DataFrame, strata: Sequence[str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The group of each cell, and the first cell of each group; without strata all cells are one
+    group.
+    """
     codes = np.zeros(len(cells), dtype="int64")
     for name in strata:
         found, values = pd.factorize(cells[name])
@@ -190,7 +224,9 @@ def grouped(cells: pd.DataFrame, strata: Sequence[str]) -> tuple[np.ndarray[Any,
     return codes, first
 
 
-def versions(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+def versions(
+    cells: pd.DataFrame, metric: Metric, strata: Sequence[str]
+) -> dict[tuple[str, ...], list[str]]:
     """The suite versions that stand in each stratum of the metric's population."""
     if "suite_version" not in cells:
         return {}
@@ -207,30 +243,41 @@ def row_masks(metric: Metric, have: Sequence[str]) -> tuple[nw.Expr, nw.Expr, nw
     tests = [nw.col(column) == value for column, value in metric.population.items()]
     if measured(have, metric):
         tests.append(nw.coalesce(nw.col("measurable"), nw.lit(True)))
-    # a filter takes no bare literal: a metric of all rows says so with a key, which is never missing
+    # a filter takes no bare literal: a metric of all rows says so with a key, which is never
+    # missing
     population = reduce(and_, tests or [~nw.col("mode").is_null()])
     known = reduce(and_, [~nw.col(column).is_null() for column in metric.event], nw.lit(True))
-    event = reduce(and_, [nw.col(column) == value for column, value in metric.event.items()], nw.lit(True))
+    event = reduce(
+        and_, [nw.col(column) == value for column, value in metric.event.items()], nw.lit(True)
+    )
     return population, known, event
 
 
-def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()) -> pd.DataFrame:
-    """One row per distinct vector of per-mode (k, n, missing) over the cases, with the number of cases.
+def vectors(
+    runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()
+) -> pd.DataFrame:
+    """One row per distinct vector of per-mode (k, n, missing) over the cases, with the number of
+    cases.
 
-    It serves all pairs of modes, repeats, bounds for missing outcomes and, with the cluster or strata in `keep`,
-    clustered and stratified comparisons. Columns: those of `keep`, `k0`, `n0`, `m0`, `k1`, ... (in the order of
+    It serves all pairs of modes, repeats, bounds for missing outcomes and, with the cluster or
+    strata in `keep`, clustered and stratified comparisons. Columns: those of `keep`, `k0`, `n0`,
+        `m0`, `k1`, ... (in the order of
     `modes`) and `cases`.
     """
     have = runs.columns
     if "case_id" not in have:
-        raise OutcomesError("a table of counts has no case_id: modes can only be compared on the same cases")
+        raise OutcomesError(
+            "a table of counts has no case_id: modes can only be compared on the same cases"
+        )
     if metric.counted != "rows":
         raise ValueError(
             f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or fnb.overhead"
         )
     lacking = [column for column in metric.columns if column not in have]
     if lacking:
-        raise ValueError(f"{metric.symbol} is not computable: {metric.gap} (no column {', '.join(lacking)})")
+        raise ValueError(
+            f"{metric.symbol} is not computable: {metric.gap} (no column {', '.join(lacking)})"
+        )
     keep = check_columns(runs, keep, "strata")
     population, known, event = row_masks(metric, have)
     state = (
@@ -251,7 +298,9 @@ def vectors(runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence
             for mode, name in zip(modes, packed, strict=True)
         )
     )
-    with warnings.catch_warnings():  # pandas calls the columns of more than a hundred modes fragmented
+    with (
+        warnings.catch_warnings()
+    ):  # pandas calls the columns of more than a hundred modes fragmented
         warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
         per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
             *(nw.col(name).sum().alias(name) for name in packed)
@@ -274,14 +323,18 @@ def _unpack(found: pd.DataFrame, keep: Sequence[str], packed: Sequence[str]) -> 
 
 
 def case_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:
-    """k, n and missing of a metric whose unit is the case, not the run: each case counts once per stratum."""
+    """k, n and missing of a metric whose unit is the case, not the run: each case counts once per
+    stratum.
+    """
     have = runs.columns
     population, _, _ = row_masks(metric, have)
     names = list(metric.amounts) or list(metric.event)
     rows = runs.table.filter(population).select(
         "case_id", *labels(runs, strata), *(_number(runs, name).alias(name) for name in names)
     )
-    per_case = rows.group_by("case_id", *strata).agg(*(nw.col(name).max().alias(name) for name in names))
+    per_case = rows.group_by("case_id", *strata).agg(
+        *(nw.col(name).max().alias(name) for name in names)
+    )
     value = [nw.col(name) for name in names]
     if metric.amounts:
         known = ~(value[0].is_null() | value[1].is_null())
@@ -297,7 +350,9 @@ def _number(runs: Outcomes, name: str) -> nw.Expr:
     """A flag as 1.0, 0.0 or missing; an amount as it is."""
     if runs.table.collect_schema()[name] != nw.Boolean:
         return nw.col(name).cast(nw.Float64)
-    return nw.when(nw.col(name)).then(nw.lit(1.0)).otherwise(nw.when(~nw.col(name)).then(nw.lit(0.0)))
+    return (
+        nw.when(nw.col(name)).then(nw.lit(1.0)).otherwise(nw.when(~nw.col(name)).then(nw.lit(0.0)))
+    )
 
 
 def amount_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:
@@ -315,7 +370,9 @@ def amount_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.D
     )
 
 
-def trace_counts(runs: Outcomes, metric: Metric, strata: Sequence[str], baseline: str) -> pd.DataFrame:
+def trace_counts(
+    runs: Outcomes, metric: Metric, strata: Sequence[str], baseline: str
+) -> pd.DataFrame:
     """Benign cases whose trace equals that of the same case (and repeat) in the baseline mode."""
     population, _, _ = row_masks(metric, runs.columns)
     on: list[str] = [name for name in ("case_id", "repeat") if name in runs.columns]
@@ -328,7 +385,9 @@ def trace_counts(runs: Outcomes, metric: Metric, strata: Sequence[str], baseline
     return _summed(joined, same, nw.lit(1.0), known, strata)
 
 
-def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequence[str]) -> pd.DataFrame:
+def _summed(
+    table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequence[str]
+) -> pd.DataFrame:
     """Sum k and n over the rows where they are known, and count the rest."""
     zero = nw.lit(0.0)
     parts = table.select(
@@ -344,7 +403,9 @@ def _summed(table: Frame, k: nw.Expr, n: nw.Expr, known: nw.Expr, strata: Sequen
         found[name] = found[name].fillna(0).astype("int64")
     if (found["k"] > found["n"]).any():
         row = found[found["k"] > found["n"]].iloc[0]
-        raise OutcomesError(f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}")
+        raise OutcomesError(
+            f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}"
+        )
     return filled(found, strata)
 
 
@@ -368,12 +429,18 @@ def repeated(runs: Outcomes) -> bool:
     """Whether some case has several repeats in a mode."""
     if "repeat" not in runs.columns or "case_id" not in runs.columns:
         return False
-    ends = pandas_of(runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high")))
+    ends = pandas_of(
+        runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high"))
+    )
     return bool(ends["low"].iloc[0] != ends["high"].iloc[0])
 
 
-def differences(runs: Outcomes, column: str, baseline: str, mode: str) -> tuple[np.ndarray[Any, Any], int]:
-    """Per case: the mean of `column` in `mode` minus that in `baseline`; and the cases known in one mode only."""
+def differences(
+    runs: Outcomes, column: str, baseline: str, mode: str
+) -> tuple[np.ndarray[Any, Any], int]:
+    """Per case: the mean of `column` in `mode` minus that in `baseline`; and the cases known in one
+    mode only.
+    """
     rows = runs.table.filter(nw.col("mode").is_in([baseline, mode])).select(
         "case_id",
         nw.when(nw.col("mode") == mode).then(nw.col(column).cast(nw.Float64)).alias("_with"),

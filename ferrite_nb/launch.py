@@ -1,4 +1,6 @@
-"""Open JupyterLab at the start notebook: the notebooks of a checkout, or a copy in the user's own folder."""
+"""Open JupyterLab at the start notebook: the notebooks of a checkout, or a copy in the user's own
+folder.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ COPY = "ferrite_notebooks"
 
 
 def notebooks(target: Path | None = None) -> tuple[Path, list[str]]:
-    """The folder of notebooks to work in, and the names of those the user had changed, which were kept.
+    """The folder of notebooks to work in, and the names of those the user had changed, which were
+    kept.
 
-    In a checkout it is the checkout's own folder, unless `target` is given. Elsewhere the notebooks are
-    copied to `target` (by default `ferrite_notebooks` in the current folder); a copy that is there already
-    stays as it is.
+    In a checkout it is the checkout's own folder, unless `target` is given. Elsewhere the notebooks
+    are copied to `target` (by default `ferrite_notebooks` in the current folder); a copy that is
+    there already stays as it is.
     """
     shipped = folder("notebooks")
     if target is None and shipped.parent == PACKAGE.parent:
@@ -45,7 +48,9 @@ def has_display() -> bool:
 
 
 def server_arguments(root: Path, notebook: Path, *, port: int, browser: bool) -> list[str]:
-    """The arguments that start JupyterLab in `root` at `notebook`: loopback only, with a token, quiet."""
+    """The arguments that start JupyterLab in `root` at `notebook`: loopback only, with a token,
+    quiet.
+    """
     arguments = [
         f"--ServerApp.root_dir={root}",
         f"--LabApp.default_url=/lab/tree/{notebook.relative_to(root).as_posix()}",
@@ -80,7 +85,9 @@ def launch(
         os.environ[RESULTS_VARIABLE] = str(results.resolve())
     where, kept = notebooks(target)
     if not (where / START).is_file():
-        raise ValueError(f"{START} is not in {where}; install the package again, or name another --folder")
+        raise ValueError(
+            f"{START} is not in {where}; install the package again, or name another --folder"
+        )
     if kept:
         print(f"kept as you left them in {where}: {', '.join(kept)}")
         print("(rename one to get the shipped one beside it)")
@@ -90,5 +97,7 @@ def launch(
     print(f"starting JupyterLab with {where / START}; stop it with Ctrl-C", flush=True)
     from jupyterlab.labapp import LabApp
 
-    arguments = server_arguments(where.parent, where / START, port=port, browser=browser and has_display())
+    arguments = server_arguments(
+        where.parent, where / START, port=port, browser=browser and has_display()
+    )
     LabApp.launch_instance(arguments)

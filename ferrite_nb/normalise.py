@@ -1,4 +1,6 @@
-"""Bring a declared frame of any engine to the canonical columns, or say which value in which place is wrong."""
+"""Bring a declared frame of any engine to the canonical columns, or say which value in which place
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -40,30 +42,40 @@ NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 
 
 def pandas_of(frame: Frame) -> pd.DataFrame:
-    """A small result as pandas: engines are asked for pandas by name, eager frames are converted."""
+    """A small result as pandas: engines are asked for pandas by name, eager frames are
+    converted.
+    """
     if isinstance(frame, nw.LazyFrame):
         return frame.collect("pandas").to_native()
     return frame.to_pandas()
 
 
 def how_many(condition: nw.Expr) -> nw.Expr:
-    """The number of rows that meet a condition; Spark sums no booleans, so they are made numbers first."""
+    """The number of rows that meet a condition; Spark sums no booleans, so they are made numbers
+    first.
+    """
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
 
 
 def distinct(frame: Frame, name: str, most: int = 100_000) -> list[str]:
     """The distinct values of a column as text, the missing one left out.
 
-    On an engine a group-by, because `unique` there keeps a whole row of each value and is many times slower.
+    On an engine a group-by, because `unique` there keeps a whole row of each value and is many
+    times slower.
     """
     text = frame.select(nw.col(name).cast(nw.String).alias(name))
     if isinstance(text, nw.DataFrame):
-        return [str(value) for value in text[name].unique(maintain_order=True).drop_nulls().to_list()[:most]]
+        return [
+            str(value)
+            for value in text[name].unique(maintain_order=True).drop_nulls().to_list()[:most]
+        ]
     found = text.group_by(name).agg(nw.len().alias("_rows"))
     return [str(value) for value in pandas_of(found.head(most))[name].dropna()]
 
 
-def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, what: str = "") -> None:
+def raise_places(
+    frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, what: str = ""
+) -> None:
     """Raise OutcomesError that names file, row, column and value of the first bad rows."""
     if isinstance(frame, nw.LazyFrame):
         found = pandas_of(frame.filter(bad).select(column).head(1))
@@ -79,7 +91,11 @@ def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, 
         rows = frame.with_row_index(index).filter(bad)
         found = pandas_of(rows.head(1))
         more = len(rows) - 1
-        place = str(found["source"].iloc[0]) if "source" in found and pd.notna(found["source"].iloc[0]) else ""
+        place = (
+            str(found["source"].iloc[0])
+            if "source" in found and pd.notna(found["source"].iloc[0])
+            else ""
+        )
         row = place or f"row {int(found[index].iloc[0]) + 1} (the header not counted)"
         row += f" and {more} more" if more else ""
         # The place of a row names its file already.
@@ -92,7 +108,9 @@ def raise_places(frame: Frame, bad: nw.Expr, column: str, name: str, rule: str, 
 
 
 class Normaliser:
-    """One pass over a frame: declarations in, canonical frame and notes out. Used by `outcomes` only."""
+    """One pass over a frame: declarations in, canonical frame and notes out. Used by `outcomes`
+    only.
+    """
 
     def __init__(self, frame: Frame, what: str) -> None:
         self.frame = frame
@@ -109,7 +127,8 @@ class Normaliser:
             if name not in have and not (name == "case_id" and "rows" in have):
                 raise OutcomesError(
                     f"{self.what}no column {name}; the columns are {some(self.shown())}. Declare it: "
-                    f'{name}="<column>"' + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
+                    f'{name}="<column>"'
+                    + (', or mode=fnb.const("On") for one mode' if name == "mode" else "")
                 )
         if "kind" not in have:
             self.frame = self.frame.with_columns(nw.lit("attack").alias("kind"))
@@ -136,11 +155,17 @@ class Normaliser:
         if renamed:
             self.frame = self.frame.rename(renamed)
             said = ", ".join(f"{name} is {other}" for name, other in renamed.items())
-            self.notes.append(f"columns renamed, because tables of results have columns of that name: {said}")
+            self.notes.append(
+                f"columns renamed, because tables of results have columns of that name: {said}"
+            )
 
     def columns(self) -> list[str]:
         """Column names without touching the rows."""
-        return self.frame.columns if isinstance(self.frame, nw.DataFrame) else self.frame.collect_schema().names()
+        return (
+            self.frame.columns
+            if isinstance(self.frame, nw.DataFrame)
+            else self.frame.collect_schema().names()
+        )
 
     def shown(self) -> list[str]:
         """The columns a caller can declare; `source` is made by the readers."""
@@ -153,7 +178,13 @@ class Normaliser:
             if isinstance(what, Const):
                 made[name] = nw.lit(what.value)
                 continue
-            parts = [what.column] if isinstance(what, Words) else [what] if isinstance(what, str) else list(what)
+            parts = (
+                [what.column]
+                if isinstance(what, Words)
+                else [what]
+                if isinstance(what, str)
+                else list(what)
+            )
             for part in parts:
                 if part not in have:
                     raise OutcomesError(
@@ -163,10 +194,16 @@ class Normaliser:
             if isinstance(what, Words):
                 own[name] = what
             texts = [nw.col(part).cast(nw.String) for part in parts]
-            made[name] = nw.col(parts[0]) if len(parts) == 1 else nw.concat_str(texts, separator="/")
-        if "attack_resisted" in declared or ("attack_resisted" in have and "attack_success" not in {*have, *declared}):
+            made[name] = (
+                nw.col(parts[0]) if len(parts) == 1 else nw.concat_str(texts, separator="/")
+            )
+        if "attack_resisted" in declared or (
+            "attack_resisted" in have and "attack_success" not in {*have, *declared}
+        ):
             if "attack_success" in declared:
-                raise OutcomesError(f"{self.what}declare attack_success or attack_resisted, not both")
+                raise OutcomesError(
+                    f"{self.what}declare attack_success or attack_resisted, not both"
+                )
             made["attack_success"] = made.pop("attack_resisted", nw.col("attack_resisted"))
             self.resisted = True
             if "attack_resisted" in own:
@@ -174,7 +211,8 @@ class Normaliser:
         hidden = sorted(
             name
             for name in set(made) & have
-            if name in declared and name not in (declared[name], getattr(declared[name], "column", None))
+            if name in declared
+            and name not in (declared[name], getattr(declared[name], "column", None))
         )
         used = declared.get("attack_resisted" if self.resisted else "attack_success")
         second = "attack_success" if self.resisted else "attack_resisted"
@@ -182,17 +220,23 @@ class Normaliser:
             self.second, made[SECOND] = second, nw.col(second)
             hidden += [second] if self.resisted else []
         if hidden:
-            self.notes.append(f"the file's own columns {', '.join(hidden)} are replaced by the declared ones")
+            self.notes.append(
+                f"the file's own columns {', '.join(hidden)} are replaced by the declared ones"
+            )
         if made:
             self.frame = self.frame.with_columns(*(expr.alias(name) for name, expr in made.items()))
         return own
 
     def texts(self, own: Mapping[str, Words], declared: Mapping[str, Declaration]) -> None:
-        """Keys, known and declared strata as text, exactly as written; declared words replace the file's."""
+        """Keys, known and declared strata as text, exactly as written; declared words replace the
+        file's.
+        """
         schema = self.frame.collect_schema()
         wanted = {*CANONICAL, *declared} - {*FLAGS, *AMOUNTS, *NUMBERS, "error", "attack_resisted"}
         plain = [
-            nw.col(name).cast(nw.String) for name in schema.names() if name in wanted and schema[name] != nw.String
+            nw.col(name).cast(nw.String)
+            for name in schema.names()
+            if name in wanted and schema[name] != nw.String
         ]
         if plain:
             self.frame = self.frame.with_columns(*plain)
@@ -213,16 +257,24 @@ class Normaliser:
         return distinct(self.frame, name, MOST_WORDS)
 
     def kind(self, own: Words | None) -> None:
-        """`kind` becomes attack or benign; with declared words, rows with other words are left out with a note."""
+        """`kind` becomes attack or benign; with declared words, rows with other words are left out
+        with a note.
+        """
         words = self.distinct("kind")
         rule = "kind must be attack or benign; declare other words with fnb.words"
         meaning = {
-            word: (own.meaning if own else {"attack": "attack", "benign": "benign"}).get(spelled(word))
+            word: (own.meaning if own else {"attack": "attack", "benign": "benign"}).get(
+                spelled(word)
+            )
             for word in words
         }
-        wrong = {word: means for word, means in meaning.items() if means not in ("attack", "benign")}
+        wrong = {
+            word: means for word, means in meaning.items() if means not in ("attack", "benign")
+        }
         if own and any(means is not None for means in wrong.values()):
-            raise ValueError(f"words for kind mean attack or benign, got {sorted(map(str, set(wrong.values())))}")
+            raise ValueError(
+                f"words for kind mean attack or benign, got {sorted(map(str, set(wrong.values())))}"
+            )
         text = nw.col("kind").cast(nw.String)
         if wrong and not own:
             raise_places(self.frame, text.is_in(list(wrong)), "kind", "kind", rule, self.what)
@@ -234,19 +286,29 @@ class Normaliser:
                 .agg(nw.len().alias("rows"))
             )
             for word, rows in sorted(zip(left_out["kind"], left_out["rows"], strict=True)):
-                self.notes.append(f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign")
+                self.notes.append(
+                    f"{int(rows)} rows left out: kind is {str(word)[:60]!r}, neither attack nor benign"
+                )
             self.frame = self.frame.filter(~text.is_in(list(wrong)) | nw.col("kind").is_null())
         if wrong and len(wrong) == len(words):
-            raise OutcomesError(f"{self.what}no row is left: kind is {some(words, 5)}, and none of it is declared")
+            raise OutcomesError(
+                f"{self.what}no row is left: kind is {some(words, 5)}, and none of it is declared"
+            )
         if any(word != means for word, means in meaning.items()):
             known = [(word, means) for word, means in meaning.items() if word not in wrong]
             self.frame = self.frame.with_columns(chosen(text, known).alias("kind"))
 
     def flags(self, own: Mapping[str, Words]) -> None:
-        """Flags become true, false or missing; an error, in its own column or as a word, beats every event."""
+        """Flags become true, false or missing; an error, in its own column or as a word, beats
+        every event.
+        """
         schema = self.frame.collect_schema()
-        decimals = [nw.col(name).cast(nw.Float64) for name in FLAGS if schema.get(name) == nw.Decimal]
-        self.frame = self.frame.with_columns(*decimals) if decimals else self.frame  # as text, 1 would be 1.00
+        decimals = [
+            nw.col(name).cast(nw.Float64) for name in FLAGS if schema.get(name) == nw.Decimal
+        ]
+        self.frame = (
+            self.frame.with_columns(*decimals) if decimals else self.frame
+        )  # as text, 1 would be 1.00
         schema = self.frame.collect_schema() if decimals else schema
         have = [name for name in FLAGS if name in schema]
         errors: list[nw.Expr] = []
@@ -258,7 +320,8 @@ class Normaliser:
                     made.append(~nw.col(name))
                 continue
             meaning = own[name].meaning if name in own else None
-            # "blocked" and the like are words of attack_success only: of a resisted attack they could mean either.
+            # "blocked" and the like are words of attack_success only: of a resisted attack they
+            # could mean either.
             said = "attack_resisted" if turned else name
             known = {word: flag_meaning(said, word, meaning) for word in self.distinct(name)}
             text = nw.col(name).cast(nw.String)
@@ -277,7 +340,11 @@ class Normaliser:
             failed = [word for word, means in known.items() if means == "error"]
             if failed:
                 errors.append(nw.when(text.is_in(failed)).then(text))
-            made.append(chosen(text, [(w, m != turned) for w, m in known.items() if isinstance(m, bool)]).alias(name))
+            made.append(
+                chosen(
+                    text, [(w, m != turned) for w, m in known.items() if isinstance(m, bool)]
+                ).alias(name)
+            )
         if "error" in schema:
             text = nw.col("error").cast(nw.String)
             if schema["error"] == nw.Boolean:
@@ -286,27 +353,42 @@ class Normaliser:
                 blank = text.str.strip_chars().str.to_lowercase().is_in(sorted(MISSING | FALSE))
                 errors.insert(0, nw.when(~blank).then(text))
         if made or errors:
-            self.frame = self.frame.with_columns(*made, *([nw.coalesce(*errors).alias("error")] if errors else []))
+            self.frame = self.frame.with_columns(
+                *made, *([nw.coalesce(*errors).alias("error")] if errors else [])
+            )
         if errors:
             fine = nw.col("error").is_null()
             lost = [name for name in (*EVENTS, *NUMBERS) if name in schema]
-            self.frame = self.frame.with_columns(*(nw.when(fine).then(nw.col(name)).alias(name) for name in lost))
+            self.frame = self.frame.with_columns(
+                *(nw.when(fine).then(nw.col(name)).alias(name) for name in lost)
+            )
 
     def contradictions(self, declared: Mapping[str, Declaration]) -> None:
-        """Of attack_success and attack_resisted in one file an attack does one; a benign row may do neither."""
+        """Of attack_success and attack_resisted in one file an attack does one; a benign row may do
+        neither.
+        """
         if not self.second:
             return
         text, success = nw.col(SECOND).cast(nw.String), nw.col("attack_success")
         told = {word: flag_meaning(self.second, word) for word in self.distinct(SECOND)}
-        yes, no = ([word for word, means in told.items() if means is one] or [NEVER] for one in (True, False))
+        yes, no = (
+            [word for word, means in told.items() if means is one] or [NEVER]
+            for one in (True, False)
+        )
         hits, misses = (yes, no) if self.second == "attack_success" else (no, yes)
-        bad = (success == nw.lit(True)) & text.is_in(misses) | (success == nw.lit(False)) & text.is_in(hits)
+        bad = (success == nw.lit(True)) & text.is_in(misses) | (
+            success == nw.lit(False)
+        ) & text.is_in(hits)
         bad = bad & (nw.col("kind") == "attack")
         if "attempted" in self.columns():
             bad = bad & (nw.col("attempted").is_null() | (nw.col("attempted") == nw.lit(True)))
-        count = int(pandas_of(self.frame.select(how_many(bad).alias("rows")))["rows"].fillna(0).iloc[0])
+        count = int(
+            pandas_of(self.frame.select(how_many(bad).alias("rows")))["rows"].fillna(0).iloc[0]
+        )
         if count and {"attack_success", "attack_resisted"} & set(declared):
-            self.notes.append(f"{CONTRADICTING} ({self.second}) contradicts the declared outcome: {count}")
+            self.notes.append(
+                f"{CONTRADICTING} ({self.second}) contradicts the declared outcome: {count}"
+            )
         elif count:
             raise_places(self.frame, bad, self.second, self.second, BOTH.format(count), self.what)
         self.frame = self.frame.drop(SECOND)
@@ -325,12 +407,15 @@ class Normaliser:
                 self.frame = self.frame.with_columns(text.cast(nw.Float64).alias(name))
             elif schema[name].is_float():
                 # Polars and Arrow keep NaN apart from a missing value; here both are missing.
-                self.frame = self.frame.with_columns(nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name))
+                self.frame = self.frame.with_columns(
+                    nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name)
+                )
             number = nw.col(name).cast(nw.Float64)
             rules: list[tuple[nw.Expr, str]] = []
             if schema[name].is_float() or not schema[name].is_numeric():
                 rules.append((number.abs() > LARGEST, "it must be a finite number"))
-            # A missing number is neither below 0 nor broken, on every engine; a weight that is missing loses its row.
+            # A missing number is neither below 0 nor broken, on every engine; a weight that is
+            # missing loses its row.
             wrong, rule = number < 0, "it must be a number >= 0; leave an unknown one empty"
             if name in AMOUNTS:
                 wrong, rule = wrong | (number % 1 > 0), "it must be a whole number >= 0"
@@ -340,7 +425,9 @@ class Normaliser:
                     raise_places(self.frame, broken, name, name, rule, self.what)
 
     def any_row(self, *bad: nw.Expr) -> bool:
-        """Whether a row meets one of the conditions, in one pass in memory; on an engine they are looked at apart."""
+        """Whether a row meets one of the conditions, in one pass in memory; on an engine they are
+        looked at apart.
+        """
         if isinstance(self.frame, nw.LazyFrame):
             return True
         found = self.frame.select(*(one.any().alias(str(place)) for place, one in enumerate(bad)))
@@ -352,17 +439,22 @@ class Normaliser:
         missing = [name for name in (*KEYS, "kind") if name in have]
         absent = {name: nw.col(name).is_null() for name in missing}
         if isinstance(self.frame, nw.DataFrame):
-            # Blank keys are looked for in memory only: on an engine it would be a pass over all texts. A mode may be
-            # called "" (a harness that names no defence), a case may not.
-            blank = {name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"}
+            # Blank keys are looked for in memory only: on an engine it would be a pass over all
+            # texts. A mode may be called "" (a harness that names no defence), a case may not.
+            blank = {
+                name: nw.col(name).str.strip_chars() == "" for name in missing if name != "mode"
+            }
             absent |= {name: absent[name] | there for name, there in blank.items()}
             if not self.any_row(*absent.values()):
                 return
             gone = {name: how_many(there) for name, there in absent.items()}
         else:
-            # An engine knows from the statistics of a file how many keys there are; a condition would read them all.
+            # An engine knows from the statistics of a file how many keys there are; a condition
+            # would read them all.
             gone = {name: nw.len() - nw.col(name).count() for name in missing}
-        counts = pandas_of(self.frame.select(*(number.alias(name) for name, number in gone.items())))
+        counts = pandas_of(
+            self.frame.select(*(number.alias(name) for name, number in gone.items()))
+        )
         for name in missing:
             count = counts[name].fillna(0).iloc[0]
             if int(count):
@@ -392,7 +484,13 @@ def some(names: Iterable[str], most: int = 30) -> str:
 def tidy_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     """Pandas types that keep three values apart: nullable booleans for flags, text for text."""
     types: dict[str, str] = {name: "boolean" for name in FLAGS if name in frame}
-    types |= {name: "str" for name in CANONICAL if name in frame and name not in {*FLAGS, *AMOUNTS, *NUMBERS}}
+    types |= {
+        name: "str"
+        for name in CANONICAL
+        if name in frame and name not in {*FLAGS, *AMOUNTS, *NUMBERS}
+    }
     types |= {name: "Int64" for name in AMOUNTS if name in frame}
     types |= {name: "float64" for name in NUMBERS if name in frame}
-    return frame.astype({name: kind for name, kind in types.items() if frame[name].dtype != pandas_dtype(kind)})
+    return frame.astype(
+        {name: kind for name, kind in types.items() if frame[name].dtype != pandas_dtype(kind)}
+    )

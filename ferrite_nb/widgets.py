@@ -1,6 +1,8 @@
-"""`explore`: choose metric, modes, strata, interval and cluster; a figure, a table and one sentence follow at once.
+"""`explore`: choose metric, modes, strata, interval and cluster; a figure, a table and one sentence
+follow at once.
 
-A thin shell: `draw` and `page` make everything from an open cube and a choice, and can be called without any widget.
+A thin shell: `draw` and `page` make everything from an open cube and a choice, and can be called
+    without any widget.
 """
 
 from __future__ import annotations
@@ -35,17 +37,19 @@ LOOK = (
     ".ferrite-explore ul { line-height: 1.3; margin: 0.3em 0 }</style>"
 )
 MOST_SHOWN = 4  # columns whose values are all on the page; the others are chosen one at a time
-# JupyterLab takes the keys of a closed list as commands of the notebook: "x" would cut the cell (ipywidgets #3912). Its
-# own way to leave keys alone is an attribute of the focused element. ipywidgets can set none, so this does it.
+# JupyterLab takes the keys of a closed list as commands of the notebook: "x" would cut the cell
+# (ipywidgets #3912). Its own way to leave keys alone is an attribute of the focused element.
+# ipywidgets can set none, so this does it.
 KEYS = """<style onload="this.closest('.ferrite-explore')?.addEventListener('focusin', event =&gt; {
   if (event.target.tagName === 'SELECT') event.target.setAttribute('data-lm-suppress-shortcuts', 'true') })"></style>"""
 
 
 def explore(runs: Outcomes) -> ipywidgets.VBox:
-    """Controls for metric, modes, strata, interval, level and cluster, and beside them figure, table and one sentence.
+    """Controls for metric, modes, strata, interval, level and cluster, and beside them figure,
+    table and one sentence.
 
-    All strata are counted once when it opens; a choice only re-sums those counts. Everything can be reached by
-    keyboard. "Save figure and table" writes the figure, its table and its alt text.
+    All strata are counted once when it opens; a choice only re-sums those counts. Everything can be
+    reached by keyboard. "Save figure and table" writes the figure, its table and its alt text.
 
     Parameters
     ----------
@@ -53,8 +57,8 @@ def explore(runs: Outcomes) -> ipywidgets.VBox:
 
     Returns
     -------
-    A widget for a notebook. Where no widget can be shown (a saved notebook on a web page), the sentence, the call and
-    the table of the first choice stand in its place.
+    A widget for a notebook. Where no widget can be shown (a saved notebook on a web page), the
+    sentence, the call and the table of the first choice stand in its place.
 
     Example
     -------
@@ -63,7 +67,9 @@ def explore(runs: Outcomes) -> ipywidgets.VBox:
     >>> box = fnb.explore(runs)
     """
     if not isinstance(runs, Outcomes):
-        raise TypeError(f"explore takes outcomes, as fnb.read and fnb.outcomes give them, got {type(runs).__name__}")
+        raise TypeError(
+            f"explore takes outcomes, as fnb.read and fnb.outcomes give them, got {type(runs).__name__}"
+        )
     return Explorer(open_cube(runs)).box
 
 
@@ -76,11 +82,16 @@ def draw(cube: OpenCube, choice: Choice) -> Chart:
 
 
 def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None) -> dict[str, str]:
-    """What the places show, as HTML: "figure", "numbers", "sentence" and "notes-below"; all text is escaped."""
+    """What the places show, as HTML: "figure", "numbers", "sentence" and "notes-below"; all text is
+    escaped.
+    """
     shown, caption = chart.table, "The numbers of this figure"
     beside = cost is not None and list(cost.columns) == list(shown.columns)
     if beside:
-        shown, caption = pd.concat([shown, cost], ignore_index=True), f"{caption}, and what the same modes cost"
+        shown, caption = (
+            pd.concat([shown, cost], ignore_index=True),
+            f"{caption}, and what the same modes cost",
+        )
     shown, lines = apart(shown)
     table: str = tables.html(shown, caption=caption)
     if cost is not None and not beside:
@@ -99,11 +110,19 @@ def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None
 
 def call_of(cube: OpenCube, choice: Choice) -> str:
     """The call that gives the same table."""
-    narrowed = {name: list(values) for name, values in choice.strata.items() if set(values) != set(cube.values(name))}
+    narrowed = {
+        name: list(values)
+        for name, values in choice.strata.items()
+        if set(values) != set(cube.values(name))
+    }
     if set(choice.modes) != set(cube.modes):
         narrowed["mode"] = list(choice.modes)
     plain_names = all(name.isidentifier() for name in narrowed)
-    words = ", ".join(f"{name}={values!r}" for name, values in narrowed.items()) if plain_names else f"**{narrowed!r}"
+    words = (
+        ", ".join(f"{name}={values!r}" for name, values in narrowed.items())
+        if plain_names
+        else f"**{narrowed!r}"
+    )
     runs = f"runs.where({words})" if narrowed else "runs"
     options = "" if choice.level == 0.95 else f", level={choice.level}"
     named = choice.cluster[0] if len(choice.cluster) == 1 else list(choice.cluster)
@@ -111,7 +130,9 @@ def call_of(cube: OpenCube, choice: Choice) -> str:
     gradient, _, column = choice.show.rpartition(":")
     if gradient:
         return f"fnb.gradient({runs}, {choice.metric!r}, {column!r}{options})"
-    method = f", method={choice.method!r}" if choice.method != "wilson" and not choice.cluster else ""
+    method = (
+        f", method={choice.method!r}" if choice.method != "wilson" and not choice.cluster else ""
+    )
     return f"fnb.rates({runs}, {choice.metric!r}, {column!r}{method}{options})"
 
 
@@ -121,18 +142,27 @@ def label(text: str) -> str:
 
 
 class Chooser:
-    """Several values of one column: a list with counts, and above twelve values a search that narrows it."""
+    """Several values of one column: a list with counts, and above twelve values a search that
+    narrows it.
+    """
 
     def __init__(self, column: str, values: Mapping[str, int], changed: Callable[[], None]) -> None:
         self.column, self.values, self.changed = column, dict(values), changed
         self.quiet = False
         long = len(self.values) > FEW_VALUES
         self.list = ipywidgets.SelectMultiple(
-            options=self.shown(self.values), value=tuple(self.values), description=label(column), style=WIDE,
-            rows=min(len(self.values), 6) if not long else 5, layout={"width": "auto", "max_width": "26rem"},
-        )  # fmt: skip
+            options=self.shown(self.values),
+            value=tuple(self.values),
+            description=label(column),
+            style=WIDE,
+            rows=min(len(self.values), 6) if not long else 5,
+            layout={"width": "auto", "max_width": "26rem"},
+        )
         self.search = ipywidgets.Text(
-            description=f"Search {label(column)}", style=WIDE, placeholder="part of a name", layout={"width": "auto"}
+            description=f"Search {label(column)}",
+            style=WIDE,
+            placeholder="part of a name",
+            layout={"width": "auto"},
         )
         self.list.add_class(f"ferrite-stratum-{_slug(column)}")
         self.search.add_class(f"ferrite-search-{_slug(column)}")
@@ -161,7 +191,9 @@ class Chooser:
     @staticmethod
     def shown(values: Mapping[str, int]) -> list[tuple[str, str]]:
         """What the list shows of each value: its name and its rows."""
-        return [(f"{plain(value, 60) or '(empty)'} ({rows:,})", value) for value, rows in values.items()]
+        return [
+            (f"{plain(value, 60) or '(empty)'} ({rows:,})", value) for value, rows in values.items()
+        ]
 
     def _picked(self, _: Any) -> None:
         if not self.quiet:
@@ -195,15 +227,22 @@ def on_the_page(cube: OpenCube) -> tuple[list[str], list[str]]:
 
 
 class Page(ipywidgets.VBox):  # type: ignore[misc]
-    """A box that a saved notebook shows as text where it can show no widget; no number is in a widget alone."""
+    """A box that a saved notebook shows as text where it can show no widget; no number is in a
+    widget alone.
+    """
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and beside it what its places show now, as HTML and as text."""
         shown: Any = super()._repr_mimebundle_(**kwargs)
         if isinstance(shown, dict):
             places = [one for one in self.children if "ferrite-sentence" in one._dom_classes]
-            places += [inner for one in self.children if isinstance(one, ipywidgets.Box) for inner in one.children
-                       if "ferrite-numbers" in inner._dom_classes]  # fmt: skip
+            places += [
+                inner
+                for one in self.children
+                if isinstance(one, ipywidgets.Box)
+                for inner in one.children
+                if "ferrite-numbers" in inner._dom_classes
+            ]
             shown["text/html"] = "".join(place.value for place in places)
         return shown
 
@@ -220,26 +259,36 @@ class Explorer:
         shows = [("by mode", "mode"), *((f"by {label(name)}", name) for name in ordered)]
         shows += [(f"gradient over {label(name)}", f"gradient:{name}") for name in ordered]
         clusters: list[Any] = [("(none)", ())] if cube.clusters[:1] != (("case_id",),) else []
-        clusters += [(" × ".join("case (repeats)" if key == "case_id" else label(key) for key in keys), keys)
-                     for keys in cube.clusters]  # fmt: skip
+        clusters += [
+            (" × ".join("case (repeats)" if key == "case_id" else label(key) for key in keys), keys)
+            for keys in cube.clusters
+        ]
         self.metric = self._dropdown("Metric", [(one.symbol, one.symbol) for one in cube.metrics])
         self.show = self._dropdown("Show", shows)
         self.method = self._dropdown("Interval", [(name, name) for name in METHODS])
         self.level = self._dropdown("Level", LEVELS, value=0.95)
         self.cluster = self._dropdown("Cluster", clusters, value=next(iter(cube.clusters), ()))
-        self.modes = Chooser("mode", {mode: cube.values("mode").get(mode, 0) for mode in cube.modes}, self.redraw)
+        self.modes = Chooser(
+            "mode", {mode: cube.values("mode").get(mode, 0) for mode in cube.modes}, self.redraw
+        )
         self.strata = {name: Chooser(name, cube.values(name), self.redraw) for name in cube.strata}
         self.shown, rest = on_the_page(cube)
         self.more = ipywidgets.Dropdown(
-            options=[("(none)", ""), *((label(name), name) for name in rest)], description="More", style=WIDE,
+            options=[("(none)", ""), *((label(name), name) for name in rest)],
+            description="More",
+            style=WIDE,
             layout={"width": "auto"},
-        )  # fmt: skip
+        )
         self.more.add_class("ferrite-more")
         self.more.observe(self._more, "value")
         self.extra = ipywidgets.Box([], layout={"display": "none"})
-        self.places = {name: self._place(name) for name in ("figure", "numbers", "sentence", "notes-below")}
+        self.places = {
+            name: self._place(name) for name in ("figure", "numbers", "sentence", "notes-below")
+        }
         self.path = ipywidgets.Text(value="explore.png", description="File", style=WIDE)
-        self.button = ipywidgets.Button(description="Save figure and table", layout={"width": "auto"})
+        self.button = ipywidgets.Button(
+            description="Save figure and table", layout={"width": "auto"}
+        )
         self.saved = self._place("saved")
         self.path.add_class("ferrite-file")
         self.button.add_class("ferrite-save")
@@ -247,10 +296,14 @@ class Explorer:
         self.box = self._box()
         self.redraw()
 
-    def _dropdown(self, name: str, options: Iterable[Any], value: Any = None) -> ipywidgets.Dropdown:
+    def _dropdown(
+        self, name: str, options: Iterable[Any], value: Any = None
+    ) -> ipywidgets.Dropdown:
         found = list(options)
         chosen = found[0][1] if value is None and found else value
-        made = ipywidgets.Dropdown(options=found, value=chosen, description=name, style=WIDE, layout={"width": "auto"})
+        made = ipywidgets.Dropdown(
+            options=found, value=chosen, description=name, style=WIDE, layout={"width": "auto"}
+        )
         made.add_class(f"ferrite-{name.lower()}")
         made.observe(lambda _: self.redraw(), "value")
         return made
@@ -263,11 +316,16 @@ class Explorer:
 
     def _box(self) -> ipywidgets.VBox:
         wrap = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "0.4rem 1rem"}
-        first = ipywidgets.Box([self.metric, self.show, self.method, self.level, self.cluster], layout=wrap)
+        first = ipywidgets.Box(
+            [self.metric, self.show, self.method, self.level, self.cluster], layout=wrap
+        )
         lists = [self.strata[name].box for name in self.shown]
         more = [self.more, self.extra] if len(self.shown) < len(self.strata) else []
         second = ipywidgets.Box([self.modes.box, *lists, *more], layout=wrap)
-        self.places["figure"].layout = {"min_height": "20rem", "min_width": "345px"}  # nothing jumps at a choice
+        self.places["figure"].layout = {
+            "min_height": "20rem",
+            "min_width": "345px",
+        }  # nothing jumps at a choice
         self.places["numbers"].layout = {"min_width": "20rem", "flex": "1 1 20rem"}
         shown = ipywidgets.Box([self.places["figure"], self.places["numbers"]], layout=wrap)
         save = ipywidgets.Box([self.path, self.button, self.saved], layout=wrap)
@@ -289,9 +347,14 @@ class Explorer:
     def choice(self) -> Choice:
         """What the controls say now."""
         return Choice(
-            self.metric.value, self.modes.chosen, {name: one.chosen for name, one in self.strata.items()},
-            self.show.value, self.method.value, self.level.value, self.cluster.value,
-        )  # fmt: skip
+            self.metric.value,
+            self.modes.chosen,
+            {name: one.chosen for name, one in self.strata.items()},
+            self.show.value,
+            self.method.value,
+            self.level.value,
+            self.cluster.value,
+        )
 
     def redraw(self) -> None:
         """Show what the controls say, or in one line why that cannot be shown."""
@@ -301,7 +364,9 @@ class Explorer:
             found = page(self.cube, self.choice, self.chart, self.cost())
         except (ValueError, OutcomesError) as problem:
             self.chart = None
-            why = f'<p role="status" class="{NO_MATH}"><strong>{html_text(problem, 400)}</strong></p>'
+            why = (
+                f'<p role="status" class="{NO_MATH}"><strong>{html_text(problem, 400)}</strong></p>'
+            )
             found = {"figure": "", "numbers": "", "sentence": why, "notes-below": ""}
         for name, text in found.items():
             self.places[name].value = text
@@ -311,7 +376,9 @@ class Explorer:
         choice = self.choice
         if METRICS[choice.metric].side == "cost":
             return None
-        show = "mode" if choice.show.startswith("gradient:") else choice.show  # the cost of a gradient is by mode
+        show = (
+            "mode" if choice.show.startswith("gradient:") else choice.show
+        )  # the cost of a gradient is by mode
         asked = (choice.modes, choice.strata, show, choice.method, choice.level, choice.cluster)
         if asked != self.asked:
             self.asked, self.known = asked, cost_of(self.cube, choice)
@@ -322,7 +389,9 @@ class Explorer:
         try:
             if self.chart is None:
                 raise ValueError("there is no figure to save: choose something first")
-            said = "saved: " + ", ".join(str(path) for path in self.chart.save(Path(self.path.value.strip())))
+            said = "saved: " + ", ".join(
+                str(path) for path in self.chart.save(Path(self.path.value.strip()))
+            )
         except (ValueError, OSError) as problem:
             said = f"not saved: {problem}"
         self.saved.value = f'<p role="status" class="{NO_MATH}">{html_text(said, 400)}</p>'

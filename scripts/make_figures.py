@@ -1,6 +1,7 @@
 """Write the nine figures of the bundled data: `python scripts/make_figures.py [--out FOLDER]`.
 
-Each figure comes as PDF and SVG, 3.3 and 7 inches wide, with its data, alt text and caption; the same bytes each time.
+Each figure comes as PDF and SVG, 3.3 and 7 inches wide, with its data, alt text and caption; the
+same bytes each time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Derive the learner's lab from the solved one: `python scripts/make_learner_lab.py` writes lab_chapter_29.ipynb.
+"""Derive the learner's lab from the solved one: `python scripts/make_learner_lab.py` writes
+lab_chapter_29.ipynb.
 
-Code cells tagged `solution` become a blank, text cells tagged `solution` (sample answers) a place to write. Outputs and
-tags go. The same source gives the same bytes; a test makes the learner's version again and compares.
+Code cells tagged `solution` become a blank, text cells tagged `solution` (sample answers) a place
+to write. Outputs and tags go. The same source gives the same bytes; a test makes the learner's
+version again and compares.
 """
 
 from __future__ import annotations

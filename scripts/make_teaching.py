@@ -1,4 +1,6 @@
-"""The synthetic tables of data/: exercises, a detector, attempts, releases and gates, by rule or by seed."""
+"""The synthetic tables of data/: exercises, a detector, attempts, releases and gates, by rule or by
+seed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Table = tuple[Sequence[str], list[Row]]
 
 
 def with_errors() -> Table:
-    """Ten attacks (2 successes, 5 failures, 3 errors) and five normal tasks: a denominator must be chosen."""
+    """Ten attacks (2 successes, 5 failures, 3 errors) and five normal tasks: a denominator must be
+    chosen.
+    """
     verdicts: list[tuple[object, object]] = [*[(True, None)] * 2, *[(False, None)] * 5]
     verdicts += [
         (False, "timeout"),
@@ -26,23 +30,36 @@ def with_errors() -> Table:
         for number, (hit, error) in enumerate(verdicts, 1)
     ]
     rows += [
-        {"case_id": f"{number:03d}", "kind": "benign", "gated": number == 11} for number in range(11, 16)
+        {"case_id": f"{number:03d}", "kind": "benign", "gated": number == 11}
+        for number in range(11, 16)
     ]
     columns = ("case_id", "mode", "kind", "attack_success", "gated", "error")
     return columns, [{**row, "mode": "On"} for row in rows]
 
 
 def judge_bias() -> Table:
-    """A judge that agrees in 70 of 75 items under both conditions, yet misses more when defended."""
+    """A judge that agrees in 70 of 75 items under both conditions, yet misses more when
+    defended.
+    """
     cells = {
         "base": (24, 3, 2, 46),
         "defended": (9, 0, 5, 61),
     }  # TP, FP, FN, TN; the human label is the reference
     rows: list[Row] = []
     for condition, (tp, fp, fn, tn) in cells.items():
-        pairs = [(True, True)] * tp + [(False, True)] * fp + [(True, False)] * fn + [(False, False)] * tn
+        pairs = (
+            [(True, True)] * tp
+            + [(False, True)] * fp
+            + [(True, False)] * fn
+            + [(False, False)] * tn
+        )
         rows += [
-            {"item": f"{condition}_{number:02d}", "condition": condition, "human": human, "judge": judge}
+            {
+                "item": f"{condition}_{number:02d}",
+                "condition": condition,
+                "human": human,
+                "judge": judge,
+            }
             for number, (human, judge) in enumerate(pairs, 1)
         ]
     return ("item", "condition", "human", "judge"), rows
@@ -51,31 +68,43 @@ def judge_bias() -> Table:
 def pairs_x07() -> Table:
     """Discordant counts of six pairs of modes: the input of an exercise on many tests."""
     cells = (
-        ("Off", "SanitizerOnly", 18, 6), ("Off", "LoopOnly", 40, 2), ("Off", "On", 44, 1),
-        ("SanitizerOnly", "LoopOnly", 25, 9), ("SanitizerOnly", "On", 30, 4), ("LoopOnly", "On", 7, 2),
-    )  # fmt: skip
+        ("Off", "SanitizerOnly", 18, 6),
+        ("Off", "LoopOnly", 40, 2),
+        ("Off", "On", 44, 1),
+        ("SanitizerOnly", "LoopOnly", 25, 9),
+        ("SanitizerOnly", "On", 30, 4),
+        ("LoopOnly", "On", 7, 2),
+    )
     columns = ("mode_a", "mode_b", "b", "c")
     return columns, [dict(zip(columns, cell, strict=True)) for cell in cells]
 
 
 def clusters_x08() -> Table:
-    """600 attacks made from 60 templates of 10; six templates are wholly broken, the others hold."""
+    """600 attacks made from 60 templates of 10; six templates are wholly broken, the others
+    hold.
+    """
     rows: list[Row] = [
         {
-            "case_id": f"t{template:02d}_{variant}", "mode": "On", "kind": "attack",
-            "template": f"template_{template:02d}", "attack_success": template % 10 == 3,
+            "case_id": f"t{template:02d}_{variant}",
+            "mode": "On",
+            "kind": "attack",
+            "template": f"template_{template:02d}",
+            "attack_success": template % 10 == 3,
         }
-        for template in range(60) for variant in range(10)
-    ]  # fmt: skip
+        for template in range(60)
+        for variant in range(10)
+    ]
     return ("case_id", "mode", "kind", "template", "attack_success"), rows
 
 
-def detector_scores(*, genuine: int = 5000, fake: int = 400, shift: float = 3.6, seed: int = 29) -> Table:
+def detector_scores(
+    *, genuine: int = 5000, fake: int = 400, shift: float = 3.6, seed: int = 29
+) -> Table:
     """Scores of a simulated detector of cloned voices, with a known truth.
 
-    Before rounding the score is logistic(x - shift/2), with x normal (mean 0 for genuine, `shift` for fake
-    calls, sd 1). The true AUC is Phi(shift / sqrt 2); the true rate of detection at a false-alarm rate f is
-    Phi(shift - z(1 - f)).
+    Before rounding the score is logistic(x - shift/2), with x normal (mean 0 for genuine, `shift`
+    for fake calls, sd 1). The true AUC is Phi(shift / sqrt 2); the true rate of detection at a
+    false-alarm rate f is Phi(shift - z(1 - f)).
     """
     stream = random.Random(seed)
     labels = ["genuine"] * genuine + ["fake"] * fake
@@ -83,7 +112,11 @@ def detector_scores(*, genuine: int = 5000, fake: int = 400, shift: float = 3.6,
     for number, label in enumerate(labels, 1):
         x = NormalDist(shift if label == "fake" else 0.0).inv_cdf(stream.random())
         rows.append(
-            {"id": f"call_{number:04d}", "score": f"{1 / (1 + math.exp(shift / 2 - x)):.3f}", "label": label}
+            {
+                "id": f"call_{number:04d}",
+                "score": f"{1 / (1 + math.exp(shift / 2 - x)):.3f}",
+                "label": label,
+            }
         )
     return ("id", "score", "label"), rows
 
@@ -93,16 +126,26 @@ def detector_scores(*, genuine: int = 5000, fake: int = 400, shift: float = 3.6,
 ATTEMPT_SEEDS = {"alike": 1052, "varied": 816}
 
 
-def attempt_draws(mode: str, seed: int, *, cases: int = 250, attempts: int = 25) -> list[list[bool]]:
-    """Attempts of one attacker: rate .02 for every case (alike) or a Beta(.1, 4.9) rate per case (varied)."""
+def attempt_draws(
+    mode: str, seed: int, *, cases: int = 250, attempts: int = 25
+) -> list[list[bool]]:
+    """Attempts of one attacker: rate .02 for every case (alike) or a Beta(.1, 4.9) rate per case
+    (varied).
+    """
     stream = random.Random(seed)
     places = [(case + 0.5) / cases for case in range(cases)]
-    rates = [0.02] * cases if mode == "alike" else [float(beta.ppf(place, 0.1, 4.9)) for place in places]
+    rates = (
+        [0.02] * cases
+        if mode == "alike"
+        else [float(beta.ppf(place, 0.1, 4.9)) for place in places]
+    )
     return [[stream.random() < rate for _ in range(attempts)] for rate in rates]
 
 
 def attempts() -> Table:
-    """250 cases, 25 attempts each, with the same mean rate and two ways to spread it over the cases."""
+    """250 cases, 25 attempts each, with the same mean rate and two ways to spread it over the
+    cases.
+    """
     rows: list[Row] = []
     for mode, seed in ATTEMPT_SEEDS.items():
         for case, hits in enumerate(attempt_draws(mode, seed), 1):
@@ -119,16 +162,22 @@ def attempts() -> Table:
     return ("case_id", "mode", "repeat", "kind", "attack_success"), rows
 
 
-# release, suite, judge, successes of the easy and the hard attacks, normal tasks done and stopped (of 300).
-# Suite v1 has 400 easy and 200 hard attacks, v2 200 and 400. "1.5 bridge" is release 1.5 on suite v2.
+# release, suite, judge, successes of the easy and the hard attacks, normal tasks done and stopped
+# (of 300). Suite v1 has 400 easy and 200 hard attacks, v2 200 and 400. "1.5 bridge" is release 1.5
+# on suite v2.
 RELEASES = (
-    ("1.0", "v1", "judge 1", 14, 62, 279, 15), ("1.1", "v1", "judge 1", 12, 58, 281, 14),
-    ("1.2", "v1", "judge 1", 9, 51, 282, 14), ("1.3", "v1", "judge 1", 9, 49, 280, 15),
-    ("1.4", "v1", "judge 2", 6, 44, 284, 11), ("1.5", "v1", "judge 2", 4, 40, 286, 10),
-    ("1.5 bridge", "v2", "judge 2", 2, 80, 285, 10), ("1.6", "v2", "judge 2", 1, 72, 287, 9),
-    ("1.7", "v2", "judge 2", 1, 66, 288, 9), ("1.8", "v2", "judge 2", 4, 104, 289, 7),
+    ("1.0", "v1", "judge 1", 14, 62, 279, 15),
+    ("1.1", "v1", "judge 1", 12, 58, 281, 14),
+    ("1.2", "v1", "judge 1", 9, 51, 282, 14),
+    ("1.3", "v1", "judge 1", 9, 49, 280, 15),
+    ("1.4", "v1", "judge 2", 6, 44, 284, 11),
+    ("1.5", "v1", "judge 2", 4, 40, 286, 10),
+    ("1.5 bridge", "v2", "judge 2", 2, 80, 285, 10),
+    ("1.6", "v2", "judge 2", 1, 72, 287, 9),
+    ("1.7", "v2", "judge 2", 1, 66, 288, 9),
+    ("1.8", "v2", "judge 2", 4, 104, 289, 7),
     ("1.9", "v2", "judge 2", 1, 63, 287, 9),
-)  # fmt: skip
+)
 SUITES = {"v1": {"easy": 400, "hard": 200}, "v2": {"easy": 200, "hard": 400}}
 
 
@@ -136,7 +185,12 @@ def releases() -> Table:
     """A made release history as counts (column `rows`): a new suite, a new judge, one setback."""
     rows: list[Row] = []
     for release, suite, judge, easy, hard, done, stopped in RELEASES:
-        shared: Row = {"release": release, "suite_version": suite, "judge_version": judge, "mode": "On"}
+        shared: Row = {
+            "release": release,
+            "suite_version": suite,
+            "judge_version": judge,
+            "mode": "On",
+        }
         for difficulty, k in (("easy", easy), ("hard", hard)):
             for hit, times in ((True, k), (False, SUITES[suite][difficulty] - k)):
                 rows.append(
@@ -154,9 +208,17 @@ def releases() -> Table:
             for ok, no, times in cells
         ]
     columns = (
-        "release", "suite_version", "judge_version", "mode", "kind", "difficulty", "attack_success",
-        "task_success", "gated", "rows",
-    )  # fmt: skip
+        "release",
+        "suite_version",
+        "judge_version",
+        "mode",
+        "kind",
+        "difficulty",
+        "attack_success",
+        "task_success",
+        "gated",
+        "rows",
+    )
     return columns, rows
 
 
@@ -171,7 +233,9 @@ GATES = {
 
 
 def gate(name: str) -> Table:
-    """Outcomes of one release for requirements.toml, as counts: attacks, everyday tasks and work tasks."""
+    """Outcomes of one release for requirements.toml, as counts: attacks, everyday tasks and work
+    tasks.
+    """
     attacks, proposed, executed, everyday, stopped, work, done = GATES[name]
     cells: list[Row] = [
         {
@@ -205,12 +269,23 @@ def gate(name: str) -> Table:
     ]
     shared: Row = {"mode": "guard", "suite_version": "2026.1"}
     rows = [
-        {**shared, **cell, "measurable": cell["kind"] == "attack" or None} for cell in cells if cell["rows"]
+        {**shared, **cell, "measurable": cell["kind"] == "attack" or None}
+        for cell in cells
+        if cell["rows"]
     ]
     columns = (
-        "mode", "kind", "suite", "measurable", "attempted", "attack_success", "blocked", "gated",
-        "task_success", "suite_version", "rows",
-    )  # fmt: skip
+        "mode",
+        "kind",
+        "suite",
+        "measurable",
+        "attempted",
+        "attack_success",
+        "blocked",
+        "gated",
+        "task_success",
+        "suite_version",
+        "rows",
+    )
     return columns, rows
 
 

@@ -10,18 +10,23 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# Properties have the same examples in each run, and no deadline: that is a fact of the machine, not of the code.
+# Properties have the same examples in each run, and no deadline: that is a fact of the machine, not
+# of the code.
 settings.register_profile("ferrite", deadline=None, derandomize=True)
 settings.load_profile("ferrite")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """On a new machine matplotlib builds its list of fonts once; in a kernel it would say so on stderr."""
+    """On a new machine matplotlib builds its list of fonts once; in a kernel it would say so on
+    stderr.
+    """
     import matplotlib.font_manager  # noqa: F401
 
 
 def place_of(nodeid: str) -> str:
-    """The part of the tests that runs in one worker: one JupyterLab for all browser tests, one run per notebook."""
+    """The part of the tests that runs in one worker: one JupyterLab for all browser tests, one run
+    per notebook.
+    """
     file, _, name = nodeid.partition("::")
     if file.startswith("tests/browser/"):
         return "browser"
@@ -48,7 +53,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith("tests/browser/"):
             item.add_marker("browser")
-    items.sort(key=lambda item: next((rank for rank, part in enumerate(slow) if item.nodeid.startswith(part)), 9))
+    items.sort(
+        key=lambda item: next(
+            (rank for rank, part in enumerate(slow) if item.nodeid.startswith(part)), 9
+        )
+    )
 
 
 @pytest.fixture
@@ -59,7 +68,9 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(autouse=True)
 def no_open_figures() -> Iterator[None]:
-    """The package draws on its own figures; one registered with pyplot would pile up in a session."""
+    """The package draws on its own figures; one registered with pyplot would pile up in a
+    session.
+    """
     yield
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:

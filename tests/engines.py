@@ -8,7 +8,9 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-CONNECTIONS: list[duckdb.DuckDBPyConnection] = []  # before DuckDB 2 a relation does not keep its connection open
+CONNECTIONS: list[
+    duckdb.DuckDBPyConnection
+] = []  # before DuckDB 2 a relation does not keep its connection open
 ENGINES = ("pandas", "polars", "polars lazy", "pyarrow", "duckdb")
 MODES = ("Off", "SanitizerOnly", "LoopOnly", "On")
 
@@ -33,7 +35,9 @@ def on_engine(name: str, frame: pd.DataFrame) -> Any:
 
 
 def random_outcomes(seed: int, cases: int = 60, repeats: int = 1) -> pd.DataFrame:
-    """Outcomes with missing cells, errors, unmeasurable attacks, unpaired cases, traces and segments; rows shuffled."""
+    """Outcomes with missing cells, errors, unmeasurable attacks, unpaired cases, traces and
+    segments; rows shuffled.
+    """
     rng = np.random.default_rng(seed)
     size = cases * len(MODES) * repeats
     case = np.repeat(np.arange(cases), len(MODES) * repeats)
@@ -54,11 +58,18 @@ def random_outcomes(seed: int, cases: int = 60, repeats: int = 1) -> pd.DataFram
             "error": np.where(rng.random(size) < 0.05, "timeout", None),
         }
     )
-    for name, share in (("attack_success", 0.3), ("attempted", 0.9), ("gated", 0.1), ("task_success", 0.8)):
+    for name, share in (
+        ("attack_success", 0.3),
+        ("attempted", 0.9),
+        ("gated", 0.1),
+        ("task_success", 0.8),
+    ):
         frame[name] = pd.array(rng.random(size) < share, dtype="boolean")
         frame.loc[rng.random(size) < 0.04, name] = pd.NA
     for name, share in (("is_deviation", 0.7), ("within_fingerprint", 0.1)):
-        frame[name] = pd.array(np.repeat(rng.random(cases) < share, len(MODES) * repeats), dtype="boolean")
+        frame[name] = pd.array(
+            np.repeat(rng.random(cases) < share, len(MODES) * repeats), dtype="boolean"
+        )
     frame["deviation_caught"] = pd.array(rng.random(size) < 0.8, dtype="boolean")
     frame.loc[frame["mode"].isin(["Off", "SanitizerOnly"]), "deviation_caught"] = pd.NA
     return frame[rng.random(size) > 0.08].sample(frac=1, random_state=seed).reset_index(drop=True)

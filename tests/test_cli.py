@@ -49,7 +49,9 @@ def test_no_results_says_what_to_name(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_options_may_stand_between_the_files() -> None:
-    args = parsers(cli.COMMANDS)[1]["gate"].parse_intermixed_args(["a.csv", "b.csv", "--keep", "last", "rules.toml"])
+    args = parsers(cli.COMMANDS)[1]["gate"].parse_intermixed_args(
+        ["a.csv", "b.csv", "--keep", "last", "rules.toml"]
+    )
     assert args.results == ["a.csv", "b.csv"]
     assert args.requirements == Path("rules.toml")
     assert args.keep == "last"
@@ -60,10 +62,21 @@ def parse(*given: str) -> argparse.Namespace:
 
 
 def test_declarations_become_those_of_read() -> None:
-    declared = declarations(parse(
-        "--column", "attack_success=jail=broken", "--column", "case_id=task", "--column", "case_id=run",
-        "--const", "kind=attack", "--words", "blocked=gate; true=stop, halt; false=go", "file.csv",
-    ))  # fmt: skip
+    declared = declarations(
+        parse(
+            "--column",
+            "attack_success=jail=broken",
+            "--column",
+            "case_id=task",
+            "--column",
+            "case_id=run",
+            "--const",
+            "kind=attack",
+            "--words",
+            "blocked=gate; true=stop, halt; false=go",
+            "file.csv",
+        )
+    )
     assert declared == {
         "attack_success": "jail=broken",
         "case_id": ["task", "run"],
@@ -72,7 +85,9 @@ def test_declarations_become_those_of_read() -> None:
     }
 
 
-@pytest.mark.parametrize("option", [("--column", "jailbroken"), ("--const", "=x"), ("--words", "kind; attack=a")])
+@pytest.mark.parametrize(
+    "option", [("--column", "jailbroken"), ("--const", "=x"), ("--words", "kind; attack=a")]
+)
 def test_a_declaration_without_a_value_is_wrong_use(option: tuple[str, str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["check", *option, "file.csv"])
@@ -99,10 +114,14 @@ def test_gate_sums_its_verdicts_up_in_the_exit_code(
     assert cli.main([*given, "--json"]) == code
     verdicts = json.loads(capsys.readouterr().out)
     assert verdicts[0]["verdict"] == first
-    assert {"requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note"} <= set(verdicts[0])
+    assert {"requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note"} <= set(
+        verdicts[0]
+    )
 
 
-def test_gate_without_a_requirement_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gate_without_a_requirement_is_wrong_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "rules.toml"
     path.write_text("")
     assert cli.main(["gate", str(fnb.data("gate_pass.csv")), str(path)]) == 2
@@ -113,9 +132,24 @@ def test_report_writes_one_page_that_says_how_to_make_it_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     labels = tmp_path / "labels.csv"
-    labels.write_text("human,judge\n" + "true,true\n" * 20 + "false,false\n" * 20 + "true,false\n" * 3 + "false,true\n")
+    labels.write_text(
+        "human,judge\n"
+        + "true,true\n" * 20
+        + "false,false\n" * 20
+        + "true,false\n" * 3
+        + "false,true\n"
+    )
     target = tmp_path / "report"
-    given = ["report", str(fnb.data("ferrite_run_a.csv")), "-o", str(target), "--by", "tier", "--judge", str(labels)]
+    given = [
+        "report",
+        str(fnb.data("ferrite_run_a.csv")),
+        "-o",
+        str(target),
+        "--by",
+        "tier",
+        "--judge",
+        str(labels),
+    ]
     assert cli.main(given) == 0
     assert capsys.readouterr().out == f"report  {target / 'report.html'}\n"
     page = (target / "report.html").read_text(encoding="utf-8")
@@ -125,11 +159,20 @@ def test_report_writes_one_page_that_says_how_to_make_it_again(
     assert "observed, corrected" in page
 
 
-def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["check", str(fnb.data("ferrite_run_b.csv"))]) == 0
     shown = capsys.readouterr().out
     version = f"ferrite_nb {fnb.__version__}"
-    for part in ("3,392 rows", "supports", "not computable", "look out", "--cluster template", version):
+    for part in (
+        "3,392 rows",
+        "supports",
+        "not computable",
+        "look out",
+        "--cluster template",
+        version,
+    ):
         assert part in shown
 
 
@@ -140,7 +183,14 @@ def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(capsys: 
         (["--column", "case_id=nope"], "--column case_id=COLUMN"),
         (["--column", "case_id=id"], "--column mode=COLUMN"),
         (
-            ["--column", "case_id=id", "--column", "mode=defence", "--column", "attack_success=out"],
+            [
+                "--column",
+                "case_id=id",
+                "--column",
+                "mode=defence",
+                "--column",
+                "attack_success=out",
+            ],
             "--words 'attack_success=COLUMN; true=WORD; false=WORD'",
         ),
         (["--column", "case_id=id", "--const", "mode=On"], "--column repeat=COLUMN"),
@@ -172,14 +222,22 @@ RULES = str(fnb.data("requirements.toml"))
         (["--name", f"On={A}", "--name", f"On={RULES}"], "On is named twice: "),
         ([A, "--const", "tier=a", "--const", "tier=b"], "tier is declared twice: a and b"),
         ([A, "--column", "tier=kind", "--const", "tier=b"], "tier is declared twice: kind and b"),
-        ([A, "--words", "kind=kind; attack=a", "--words", "kind=tier; benign=b"], "kind is declared twice: kind and "),
-        ([A, "--option", "threshold=1", "--option", "threshold=2"], "threshold is declared twice: 1 and 2"),
-        *(([A, "--column", f"{name}=mode"], f"{name} is no column and no option")
-          for name in ("path", "frame", "check", "keep", "read_from", "notes")),
+        (
+            [A, "--words", "kind=kind; attack=a", "--words", "kind=tier; benign=b"],
+            "kind is declared twice: kind and ",
+        ),
+        (
+            [A, "--option", "threshold=1", "--option", "threshold=2"],
+            "threshold is declared twice: 1 and 2",
+        ),
+        *(
+            ([A, "--column", f"{name}=mode"], f"{name} is no column and no option")
+            for name in ("path", "frame", "check", "keep", "read_from", "notes")
+        ),
         ([A, "--option", "keep=last"], "keep is no column and no option"),
         ([A, ""], "has an empty name"),
     ],
-)  # fmt: skip
+)
 def test_what_is_said_twice_or_cannot_be_said_is_refused_and_nothing_is_lost(given, said, capsys):
     """Of two files named alike the first would have gone without a word."""
     assert cli.main(["check", *given]) == 2
@@ -188,13 +246,20 @@ def test_what_is_said_twice_or_cannot_be_said_is_refused_and_nothing_is_lost(giv
 
 
 def test_words_may_be_told_one_at_a_time() -> None:
-    declared = declarations(parse("--words", "kind=type; attack=inj; attack=xss; benign=user", "a.csv"))
+    declared = declarations(
+        parse("--words", "kind=type; attack=inj; attack=xss; benign=user", "a.csv")
+    )
     assert declared == {"kind": fnb.words("type", attack=["inj", "xss"], benign=["user"])}
 
 
 def test_a_report_on_releases_takes_no_option_that_it_would_not_follow(capsys):
     given = ["report", "--name", f"1={A}", "--requirements", RULES]
-    for option, value in (("--level", "0.99"), ("--by", "tier"), ("--cluster", "tier"), ("--judge", A)):
+    for option, value in (
+        ("--level", "0.99"),
+        ("--by", "tier"),
+        ("--cluster", "tier"),
+        ("--judge", A),
+    ):
         assert cli.main([*given, option, value]) == 2
         assert f"takes no {option}" in capsys.readouterr().err
 
@@ -204,27 +269,47 @@ def test_gate_asks_for_what_is_missing(capsys):
     assert "ferrite-nb gate RESULTS FILE.toml" in capsys.readouterr().err
 
 
-ODD = ["-o.csv", "sp ace.csv", "new\nline.csv", "100%s#x.csv", "a=b.csv", "=cmd.csv", "\u202eдата.csv", "[1].csv",
-       "\x1b[2J.csv", "'\"`$(x).csv"]  # fmt: skip
+ODD = [
+    "-o.csv",
+    "sp ace.csv",
+    "new\nline.csv",
+    "100%s#x.csv",
+    "a=b.csv",
+    "=cmd.csv",
+    "\u202eдата.csv",
+    "[1].csv",
+    "\x1b[2J.csv",
+    "'\"`$(x).csv",
+]
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_file_may_have_any_name_and_no_name_reaches_a_terminal_as_a_command(name, tmp_path, monkeypatch, capsys):
+def test_a_file_may_have_any_name_and_no_name_reaches_a_terminal_as_a_command(
+    name, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(Path(A).read_bytes())
     assert cli.main(["check", "--", name]) == 0
     shown = capsys.readouterr().out
     lines = shown.splitlines()
-    assert "96 rows of 29 cases" in lines[0] and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", shown)
+    assert "96 rows of 29 cases" in lines[0] and not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", shown
+    )
     assert cli.main(["check", f"./{name}x"]) == 2
     shown = capsys.readouterr().err
-    assert len(shown.splitlines()) == 1 and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", shown)
+    assert len(shown.splitlines()) == 1 and not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", shown
+    )
 
 
 def test_text_of_a_file_is_no_command_of_the_terminal(tmp_path, capsys):
     path = tmp_path / "own.csv"
-    path.write_text("case_id,mode,attack_success\n1,\x1b]0;pwned\x07,yes\n2,\x1b[2J,no\n3,On\u202e,no\n")
-    (tmp_path / "r.toml").write_text('[[requirement]]\nmetric = "ASR"\nat_most = 0.1\nwhere = {mode = "\\u001b[2J"}\n')
+    path.write_text(
+        "case_id,mode,attack_success\n1,\x1b]0;pwned\x07,yes\n2,\x1b[2J,no\n3,On\u202e,no\n"
+    )
+    (tmp_path / "r.toml").write_text(
+        '[[requirement]]\nmetric = "ASR"\nat_most = 0.1\nwhere = {mode = "\\u001b[2J"}\n'
+    )
     assert cli.main(["check", str(path)]) == 0
     assert cli.main(["gate", str(path), str(tmp_path / "r.toml")]) == 3
     assert cli.main(["gate", str(path), str(tmp_path / "r.toml"), "--json"]) == 3
@@ -232,18 +317,25 @@ def test_text_of_a_file_is_no_command_of_the_terminal(tmp_path, capsys):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown.out + shown.err)
 
 
-def ferrite_nb(*given: str, out: int | None = subprocess.PIPE, **more: str) -> subprocess.CompletedProcess[bytes]:
+def ferrite_nb(
+    *given: str, out: int | None = subprocess.PIPE, **more: str
+) -> subprocess.CompletedProcess[bytes]:
     """The command in a process of its own, with an environment of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "ferrite_nb.cli", *given], stdout=out, stderr=subprocess.PIPE, check=False,
+        [sys.executable, "-m", "ferrite_nb.cli", *given],
+        stdout=out,
+        stderr=subprocess.PIPE,
+        check=False,
         env={**os.environ, **more},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("code", ["ascii", "latin-1", "utf-8"])
 def test_a_terminal_that_cannot_show_a_letter_loses_no_line(code, tmp_path):
     path = tmp_path / "own.csv"
-    path.write_text("case_id,mode,attack_success\n1,д\N{EURO SIGN},yes\n2,д\N{EURO SIGN},no\n", "utf-8")
+    path.write_text(
+        "case_id,mode,attack_success\n1,д\N{EURO SIGN},yes\n2,д\N{EURO SIGN},no\n", "utf-8"
+    )
     for given, rc in ((["check", str(path)], 0), (["check", "--help"], 0), (["check", "дata"], 2)):
         done = ferrite_nb(*given, PYTHONIOENCODING=code)
         assert done.returncode == rc and b"Traceback" not in done.stderr
@@ -285,6 +377,8 @@ def test_a_file_that_changes_while_it_is_read_makes_no_report(tmp_path, monkeypa
 
 def test_an_error_stands_alone_on_its_line(tmp_path):
     done = ferrite_nb("report", A, "--cluster", "nope", "-o", str(tmp_path / "out"))
-    assert done.returncode == 2 and done.stderr.startswith(b"ferrite-nb: cluster: there is no column 'nope'")
+    assert done.returncode == 2 and done.stderr.startswith(
+        b"ferrite-nb: cluster: there is no column 'nope'"
+    )
     for port in ("0", "65536", "-1", "x"):
         assert ferrite_nb("lab", "--port", port).returncode == 2

@@ -29,7 +29,9 @@ ATTACK_ONLY = {
 def test_each_spelling_means_the_same_in_every_flag(flag, means):
     for word in EVERYWHERE[means]:
         for spelling in (word, word.upper(), word.title(), f"  {word}\t"):
-            assert flag_meaning(flag, spelling) is means or flag_meaning(flag, spelling) == means, spelling
+            assert flag_meaning(flag, spelling) is means or flag_meaning(flag, spelling) == means, (
+                spelling
+            )
 
 
 @pytest.mark.parametrize("means", ATTACK_ONLY)
@@ -51,7 +53,15 @@ def test_any_other_word_is_unknown(word):
 
 @pytest.mark.parametrize(
     ("value", "token"),
-    [(None, ""), (math.nan, ""), (True, "true"), (1, "1"), (1.0, "1.0"), (" Yes ", "yes"), (b"1", "b'1'")],
+    [
+        (None, ""),
+        (math.nan, ""),
+        (True, "true"),
+        (1, "1"),
+        (1.0, "1.0"),
+        (" Yes ", "yes"),
+        (b"1", "b'1'"),
+    ],
 )
 def test_a_value_is_compared_without_case_and_outer_space(value, token):
     assert spelled(value) == token
@@ -59,9 +69,15 @@ def test_a_value_is_compared_without_case_and_outer_space(value, token):
 
 def test_own_words_replace_the_known_ones_but_not_missing_and_error():
     own = {"hit": True, "miss": False}
-    assert [flag_meaning("gated", word, own) for word in (" HIT", "miss", "true", "", "timeout")] == [
-        True, False, "?", None, "error",
-    ]  # fmt: skip
+    assert [
+        flag_meaning("gated", word, own) for word in (" HIT", "miss", "true", "", "timeout")
+    ] == [
+        True,
+        False,
+        "?",
+        None,
+        "error",
+    ]
     assert allowed("gated", own) == "the declared words are hit (true), miss (false)"
 
 

@@ -18,7 +18,9 @@ def test_k_of_n_supports_rates_on_every_engine(engine):
     frame = pd.DataFrame({"mode": ["Off", "On"], "tier": ["T1", "T1"], "k": [20, 0], "n": [22, 22]})
     runs = fnb.outcomes(on_engine(engine, frame))
     table = fnb.rates(runs, "ASR").set_index("mode")
-    assert table.loc["Off", ["k", "n"]].tolist() == [20, 22] and table.loc["On", ["k", "n"]].tolist() == [0, 22]
+    assert table.loc["Off", ["k", "n"]].tolist() == [20, 22] and table.loc[
+        "On", ["k", "n"]
+    ].tolist() == [0, 22]
     assert any("counts only (k of n)" in note for note in runs.notes)
 
 
@@ -47,7 +49,12 @@ def test_a_percentage_in_k_names_the_counts_it_may_stand_for():
 
 def test_metrics_of_two_kinds_are_read_and_the_others_left_out_with_a_note():
     frame = pd.DataFrame(
-        {"mode": ["On"] * 4, "metric": ["ASR", "CR", "FGR", "task success"], "k": [2, 20, 1, 9], "n": [22, 22, 7, 10]}
+        {
+            "mode": ["On"] * 4,
+            "metric": ["ASR", "CR", "FGR", "task success"],
+            "k": [2, 20, 1, 9],
+            "n": [22, 22, 7, 10],
+        }
     )
     runs = fnb.outcomes(frame)
     table = fnb.rates(runs, ["ASR", "FGR"]).set_index("metric")
@@ -84,7 +91,9 @@ def test_pairs_are_compared_like_cases():
 
 def test_pairs_without_both_and_neither_give_no_rate():
     frame = pd.DataFrame({"mode_a": ["Off"], "mode_b": ["On"], "b": [3], "c": [0]})
-    with pytest.raises(fnb.OutcomesError, match=r"give a test and no rate: call fnb.stats.mcnemar\(b, c\)"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"give a test and no rate: call fnb.stats.mcnemar\(b, c\)"
+    ):
         fnb.outcomes(frame)
 
 

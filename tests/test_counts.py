@@ -36,7 +36,9 @@ def plain_rate(frame: pd.DataFrame, symbol: str, mode: str, tier: str) -> tuple[
     for row in frame.to_dict("records"):
         if row["mode"] != mode or row["tier"] != tier:
             continue
-        if any(pd.isna(row[column]) or row[column] != value for column, value in one.population.items()):
+        if any(
+            pd.isna(row[column]) or row[column] != value for column, value in one.population.items()
+        ):
             continue
         values = [row[column] for column in one.event]
         if not pd.isna(row["error"]) or any(pd.isna(value) for value in values):
@@ -54,7 +56,9 @@ def test_tally_agrees_with_a_recount_row_by_row(symbol):
     cells = cube(runs, ["tier", "mode"], list(METRICS[symbol].columns))
     found = tally(cells, METRICS[symbol], ["tier", "mode"]).set_index(["tier", "mode"])
     for tier, mode in itertools.product(["Tier1", "Tier2", "Tier3"], MODES):
-        assert tuple(found.loc[(tier, mode), ["k", "n", "missing"]]) == plain_rate(frame, symbol, mode, tier)
+        assert tuple(found.loc[(tier, mode), ["k", "n", "missing"]]) == plain_rate(
+            frame, symbol, mode, tier
+        )
 
 
 def test_the_cube_holds_every_row_once_and_its_sums_do_not_depend_on_the_strata():
@@ -64,8 +68,12 @@ def test_the_cube_holds_every_row_once_and_its_sums_do_not_depend_on_the_strata(
     coarse = cube(runs, ["mode"], ["attack_success"])
     assert fine["rows"].sum() == coarse["rows"].sum() == len(frame)
     pd.testing.assert_frame_equal(
-        tally(fine, METRICS["ASR"], ["mode"])[["mode", "k", "n", "missing"]].sort_values("mode", ignore_index=True),
-        tally(coarse, METRICS["ASR"], ["mode"])[["mode", "k", "n", "missing"]].sort_values("mode", ignore_index=True),
+        tally(fine, METRICS["ASR"], ["mode"])[["mode", "k", "n", "missing"]].sort_values(
+            "mode", ignore_index=True
+        ),
+        tally(coarse, METRICS["ASR"], ["mode"])[["mode", "k", "n", "missing"]].sort_values(
+            "mode", ignore_index=True
+        ),
     )
 
 
@@ -85,7 +93,10 @@ def test_vectors_agree_with_pairing_case_by_case():
             vector += [int(mine["attack_success"].sum()), len(mine), int(gone)]
         expected[tuple(vector)] = expected.get(tuple(vector), 0) + 1
     names = [f"{what}{place}" for place in range(4) for what in "knm"]
-    assert dict(zip(map(tuple, found[names].to_numpy().tolist()), found["cases"], strict=True)) == expected
+    assert (
+        dict(zip(map(tuple, found[names].to_numpy().tolist()), found["cases"], strict=True))
+        == expected
+    )
 
 
 def small() -> pd.DataFrame:
@@ -104,13 +115,20 @@ def small() -> pd.DataFrame:
     e    On   benign T2   -      -         -          -      9        4   -      7
     """
     head, *lines = [line.split() for line in text.strip().splitlines()]
-    frame = pd.DataFrame([[None if cell == "-" else cell for cell in line] for line in lines], columns=head)
+    frame = pd.DataFrame(
+        [[None if cell == "-" else cell for cell in line] for line in lines], columns=head
+    )
     for name in ("attack", "attempted", "measurable", "inside"):
         frame[name] = frame[name].map({"yes": True, "no": False}).astype("boolean")
     for name in ("segments", "cut", "ms"):
         frame[name] = frame[name].astype("float64")
-    names = {"case": "case_id", "attack": "attack_success", "inside": "within_fingerprint",
-             "cut": "segments_excised", "ms": "latency_ms"}  # fmt: skip
+    names = {
+        "case": "case_id",
+        "attack": "attack_success",
+        "inside": "within_fingerprint",
+        "cut": "segments_excised",
+        "ms": "latency_ms",
+    }
     return frame.rename(columns=names)
 
 
@@ -122,10 +140,15 @@ def test_rows_by_eye_with_those_not_attempted_and_not_measurable():
     cells = cube(fnb.outcomes(small()), ["mode"], ["attack_success", "attempted"])
     found = tally(cells, METRICS["ASR"], ["mode"])
     assert found.columns.tolist() == ["mode", "k", "n", "missing", "not_attempted", "unmeasurable"]
-    # Off: a and b of the measurable a, b, with b not attempted; On: a without success, b unknown; c is out in both
+    # Off: a and b of the measurable a, b, with b not attempted; On: a without success, b unknown; c
+    # is out in both
     assert as_rows(found, *found.columns) == [("Off", 2, 2, 0, 1, 1), ("On", 0, 1, 1, 0, 1)]
     assert tally(cells, METRICS["CR"], [])[["k", "n", "missing"]].to_numpy().tolist() == [[1, 3, 1]]
-    without = cube(fnb.outcomes(small().drop(columns=["measurable", "attempted"])), ["mode"], ["attack_success"])
+    without = cube(
+        fnb.outcomes(small().drop(columns=["measurable", "attempted"])),
+        ["mode"],
+        ["attack_success"],
+    )
     again = tally(without, METRICS["ASR"], ["mode"])
     assert as_rows(again, *again.columns) == [("Off", 3, 3, 0, 0, 0), ("On", 1, 2, 1, 0, 0)]
 
@@ -139,20 +162,31 @@ def test_a_metric_of_one_mode_counts_no_row_of_another():
 def test_the_cube_without_strata_keeps_kind_and_measurable_apart():
     cells = cube(fnb.outcomes(small()), [], [])
     assert cells.columns.tolist() == ["kind", "measurable", "rows"]
-    rows = [(kind, None if pd.isna(flag) else flag, rows) for kind, flag, rows in cells.itertuples(index=False)]
+    rows = [
+        (kind, None if pd.isna(flag) else flag, rows)
+        for kind, flag, rows in cells.itertuples(index=False)
+    ]
     assert len(rows) == 4
-    assert {*rows} == {("attack", False, 2), ("attack", True, 3), ("attack", None, 1), ("benign", None, 4)}
+    assert {*rows} == {
+        ("attack", False, 2),
+        ("attack", True, 3),
+        ("attack", None, 1),
+        ("benign", None, 4),
+    }
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_population_of_nobody_is_counted_as_zero_on_every_engine(engine):
     """An engine sums no row to a missing value, to 0 or to 0.0."""
-    runs = fnb.outcomes(on_engine(engine, small().assign(kind="attack", repeat="0", within_fingerprint=True)))
+    runs = fnb.outcomes(
+        on_engine(engine, small().assign(kind="attack", repeat="0", within_fingerprint=True))
+    )
     nobody = dataclasses.replace(metric("R"), population={"kind": "benign"})
     for found in (
-        amount_counts(runs, metric("FSR"), []), case_counts(runs, nobody, []),
+        amount_counts(runs, metric("FSR"), []),
+        case_counts(runs, nobody, []),
         trace_counts(runs, metric("UP"), [], "Off"),
-    ):  # fmt: skip
+    ):
         assert found[["k", "n", "missing"]].to_numpy().tolist() == [[0, 0, 0]]
 
 
@@ -163,11 +197,20 @@ def test_a_flag_that_is_counted_is_no_stratum_and_the_error_says_what_to_do():
 
 
 def test_no_cell_at_all_gives_no_row():
-    cells = cube(fnb.outcomes(small()), ["mode"], ["attack_success", "within_fingerprint", "gated"])[:0]
+    cells = cube(
+        fnb.outcomes(small()), ["mode"], ["attack_success", "within_fingerprint", "gated"]
+    )[:0]
     for symbol in ("ASR", "residual share", "R"):
         for strata in ([], ["mode"]):
             found = tally(cells, METRICS[symbol], strata)
-            assert found.columns.tolist() == [*strata, "k", "n", "missing", "not_attempted", "unmeasurable"]
+            assert found.columns.tolist() == [
+                *strata,
+                "k",
+                "n",
+                "missing",
+                "not_attempted",
+                "unmeasurable",
+            ]
             assert found.empty
 
 
@@ -177,7 +220,9 @@ def test_distinct_cases_count_once_in_each_stratum(repeats):
     frame["repeat"] = [str(place // 10) for place in range(len(frame))]
     found = case_counts(fnb.outcomes(frame), metric("R"), ["tier"])
     assert as_rows(found, "tier", "k", "n", "missing") == [("T1", 1, 2, 0), ("T2", 0, 0, 1)]
-    assert case_counts(fnb.outcomes(frame), metric("R"), [])[["k", "n", "missing"]].to_numpy().tolist() == [[1, 2, 1]]
+    assert case_counts(fnb.outcomes(frame), metric("R"), [])[
+        ["k", "n", "missing"]
+    ].to_numpy().tolist() == [[1, 2, 1]]
 
 
 def test_amounts_of_cases_are_summed_over_cases_and_not_over_rows():
@@ -186,7 +231,10 @@ def test_amounts_of_cases_are_summed_over_cases_and_not_over_rows():
     found = case_counts(fnb.outcomes(frame), metric("prediction precision"), [])
     assert found[["k", "n", "missing"]].to_numpy().tolist() == [[2 + 3 + 0, 4 + 3 + 5, 2]]
     by_kind = case_counts(fnb.outcomes(frame), metric("prediction precision"), ["kind"])
-    assert as_rows(by_kind, "kind", "k", "n", "missing") == [("attack", 5, 7, 1), ("benign", 0, 5, 1)]
+    assert as_rows(by_kind, "kind", "k", "n", "missing") == [
+        ("attack", 5, 7, 1),
+        ("benign", 0, 5, 1),
+    ]
 
 
 def test_amounts_are_summed_over_rows_in_which_both_are_known():
@@ -195,15 +243,17 @@ def test_amounts_are_summed_over_rows_in_which_both_are_known():
     half = small().assign(kind="benign")
     found = amount_counts(fnb.outcomes(half), metric("FSR"), ["mode"])
     assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 4, 25, 1), ("On", 10, 26, 1)]
-    assert amount_counts(fnb.outcomes(half), metric("FSR"), [])[["k", "n", "missing"]].to_numpy().tolist() == [
-        [14, 51, 2]
-    ]
+    assert amount_counts(fnb.outcomes(half), metric("FSR"), [])[
+        ["k", "n", "missing"]
+    ].to_numpy().tolist() == [[14, 51, 2]]
 
 
 def test_more_cut_than_there_is_is_refused_with_its_stratum():
     frame = small().assign(kind="benign")
     frame.loc[1, "segments_excised"] = 40
-    with pytest.raises(fnb.OutcomesError, match=r"^more counted than there is: 49 of 26 in \{'mode': 'On'\}$"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"^more counted than there is: 49 of 26 in \{'mode': 'On'\}$"
+    ):
         amount_counts(fnb.outcomes(frame), metric("FSR"), ["mode"])
 
 
@@ -216,7 +266,9 @@ def test_traces_are_compared_with_the_same_case_and_repeat_of_the_baseline():
     by_case = trace_counts(runs, metric("UP"), ["case_id", "mode"], "Off")
     assert ("e", "On", 0, 0, 1) in as_rows(by_case, "case_id", "mode", "k", "n", "missing")
     again = small().assign(repeat="0"), small().assign(repeat="1", trace=["rw", "r"] * 5)
-    found = trace_counts(fnb.outcomes(pd.concat(again, ignore_index=True)), metric("UP"), ["mode"], "Off")
+    found = trace_counts(
+        fnb.outcomes(pd.concat(again, ignore_index=True)), metric("UP"), ["mode"], "Off"
+    )
     assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 4, 4, 0), ("On", 1, 3, 1)]
 
 
@@ -225,28 +277,43 @@ def test_differences_are_of_case_means_in_order_and_cases_of_one_mode_are_counte
     assert values.tolist() == [-5, 1, 4, 20] and unpaired == 1
     values, unpaired = differences(fnb.outcomes(small()), "latency_ms", "On", "Off")
     assert values.tolist() == [-20, -4, -1, 5] and unpaired == 1
-    more = pd.concat([small().assign(repeat="0"), small().assign(repeat="1", latency_ms=100.0)], ignore_index=True)
+    more = pd.concat(
+        [small().assign(repeat="0"), small().assign(repeat="1", latency_ms=100.0)],
+        ignore_index=True,
+    )
     values, unpaired = differences(fnb.outcomes(more), "latency_ms", "Off", "On")
-    assert values.tolist() == [-2.5, 0.5, 2, 10, 40] and unpaired == 0  # b: 100 in On, (20 + 100) / 2 in Off
+    assert (
+        values.tolist() == [-2.5, 0.5, 2, 10, 40] and unpaired == 0
+    )  # b: 100 in On, (20 + 100) / 2 in Off
 
 
 def test_vectors_by_eye_with_measurable_and_kept_columns():
     found = vectors(fnb.outcomes(small()), metric("ASR"), ["Off", "On"], ["tier"])
     assert found.columns.tolist() == ["tier", "k0", "n0", "m0", "k1", "n1", "m1", "cases"]
-    assert as_rows(found, *found.columns) == [("T1", 1, 1, 0, 0, 0, 1, 1), ("T1", 1, 1, 0, 0, 1, 0, 1)]
+    assert as_rows(found, *found.columns) == [
+        ("T1", 1, 1, 0, 0, 0, 1, 1),
+        ("T1", 1, 1, 0, 0, 1, 0, 1),
+    ]
     one = vectors(fnb.outcomes(small()), metric("ASR"), ["On"], ["case_id"])
     assert as_rows(one, *one.columns) == [("a", 0, 1, 0, 1), ("b", 0, 0, 1, 1)]
 
 
 def test_vectors_say_what_they_cannot_pair():
     runs = fnb.outcomes(small())
-    with pytest.raises(ValueError, match=r"^R is not an event of a case, so it has no pairs; see fnb"):
+    with pytest.raises(
+        ValueError, match=r"^R is not an event of a case, so it has no pairs; see fnb"
+    ):
         vectors(runs, metric("R"), ["Off"])
-    with pytest.raises(ValueError, match=r"^task success is not computable: no task outcome in the record \(no column "
-                                         r"task_success\)$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^task success is not computable: no task outcome in the record \(no column "
+        r"task_success\)$",
+    ):
         vectors(runs, metric("task success"), ["Off"])
     short = fnb.outcomes(pd.DataFrame({"mode": ["On"], "attack_success": [True], "rows": [2]}))
-    with pytest.raises(fnb.OutcomesError, match=r"^a table of counts has no case_id: modes can only be compared on"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"^a table of counts has no case_id: modes can only be compared on"
+    ):
         vectors(short, metric("ASR"), ["On"])
 
 
@@ -256,7 +323,11 @@ def test_columns_are_checked_by_name_and_once():
     for names, error, words in (
         (["tier", 3], TypeError, r"^by takes column names, got 3$"),
         (["teir"], ValueError, r"^by: there is no column 'teir'; the columns are "),
-        (["tier", "mode", "tier"], ValueError, r"^by: a column is named twice in \['tier', 'mode', 'tier'\]$"),
+        (
+            ["tier", "mode", "tier"],
+            ValueError,
+            r"^by: a column is named twice in \['tier', 'mode', 'tier'\]$",
+        ),
     ):
         with pytest.raises(error, match=words):
             check_columns(runs, names, "by")
@@ -271,16 +342,38 @@ def test_what_is_not_outcomes_says_how_to_make_them():
 
 
 def test_the_cube_names_its_columns_sorts_its_cells_and_sums_weights():
-    frame = pd.DataFrame({"mode": ["On", "Off", "On", "Off"], "attack_success": [True, False, None, False],
-                          "suite_version": ["2", None, "1", "1"], "size": [2.5, 10, 2.5, None],
-                          "rows": [3, 4, 5, 6], "kind": "attack"})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "mode": ["On", "Off", "On", "Off"],
+            "attack_success": [True, False, None, False],
+            "suite_version": ["2", None, "1", "1"],
+            "size": [2.5, 10, 2.5, None],
+            "rows": [3, 4, 5, 6],
+            "kind": "attack",
+        }
+    )
     found = cube(fnb.outcomes(frame), ["mode", "size"], ["attack_success", "gated"])
-    assert found.columns.tolist() == ["mode", "size", "kind", "attack_success", "suite_version", "rows"]
+    assert found.columns.tolist() == [
+        "mode",
+        "size",
+        "kind",
+        "attack_success",
+        "suite_version",
+        "rows",
+    ]
     assert found.drop(columns=["attack_success", "suite_version"]).to_numpy().tolist() == [
-        ["Off", "(missing)", "attack", 6], ["Off", "10.0", "attack", 4],
-        ["On", "2.5", "attack", 5], ["On", "2.5", "attack", 3]]  # fmt: skip
+        ["Off", "(missing)", "attack", 6],
+        ["Off", "10.0", "attack", 4],
+        ["On", "2.5", "attack", 5],
+        ["On", "2.5", "attack", 3],
+    ]
     assert found["suite_version"].tolist() == ["1", "(missing)", "1", "2"]
-    assert [None if pd.isna(flag) else flag for flag in found["attack_success"]] == [False, False, None, True]
+    assert [None if pd.isna(flag) else flag for flag in found["attack_success"]] == [
+        False,
+        False,
+        None,
+        True,
+    ]
     assert (found.dtypes["rows"], found.dtypes["attack_success"]) == ("int64", "boolean")
     by_version = cube(fnb.outcomes(frame), ["suite_version", "kind"], [])
     assert by_version.columns.tolist() == ["suite_version", "kind", "rows"]
@@ -291,10 +384,19 @@ def test_the_cube_names_its_columns_sorts_its_cells_and_sums_weights():
 
 
 def test_many_repeats_of_a_case_do_not_run_into_each_other():
-    """Three counts share one integer: 3,000 events of 4,000 known repeats, and 2,000 unknown ones."""
+    """Three counts share one integer: 3,000 events of 4,000 known repeats, and 2,000 unknown
+    ones.
+    """
     outcome = [True] * 3000 + [False] * 1000 + [None] * 2000
-    frame = pd.DataFrame({"case_id": "a", "mode": "On", "kind": "attack", "repeat": [str(x) for x in range(6000)],
-                          "attack_success": pd.array(outcome, dtype="boolean")})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "case_id": "a",
+            "mode": "On",
+            "kind": "attack",
+            "repeat": [str(x) for x in range(6000)],
+            "attack_success": pd.array(outcome, dtype="boolean"),
+        }
+    )
     found = vectors(fnb.outcomes(frame), metric("ASR"), ["On", "Off"])
     assert found.to_numpy().tolist() == [[3000, 4000, 2000, 0, 0, 0, 1]]
 
@@ -309,8 +411,12 @@ def test_a_mode_is_its_own_name_first_and_then_one_in_any_spelling():
 
 
 def test_repeats_need_a_column_for_them_and_a_case():
-    assert not repeated(fnb.outcomes(small())) and not repeated(fnb.outcomes(small().assign(repeat="7")))
-    weights = pd.DataFrame({"mode": ["On", "On"], "attack_success": [True, False], "rows": 1, "repeat": ["0", "1"]})
+    assert not repeated(fnb.outcomes(small())) and not repeated(
+        fnb.outcomes(small().assign(repeat="7"))
+    )
+    weights = pd.DataFrame(
+        {"mode": ["On", "On"], "attack_success": [True, False], "rows": 1, "repeat": ["0", "1"]}
+    )
     assert not repeated(fnb.outcomes(weights))
 
 
@@ -328,8 +434,12 @@ def every_count(runs: fnb.Outcomes) -> dict[str, pd.DataFrame]:
         "vectors": vectors(runs, metric("ASR"), MODES),
         "clustered vectors": vectors(runs, metric("ADR"), MODES, ["template"]),
         "cases": case_counts(runs, metric("R"), ["tier"]).sort_values("tier", ignore_index=True),
-        "segments": amount_counts(runs, metric("FSR"), ["mode"]).sort_values("mode", ignore_index=True),
-        "traces": trace_counts(runs, metric("UP"), ["mode"], "Off").sort_values("mode", ignore_index=True),
+        "segments": amount_counts(runs, metric("FSR"), ["mode"]).sort_values(
+            "mode", ignore_index=True
+        ),
+        "traces": trace_counts(runs, metric("UP"), ["mode"], "Off").sort_values(
+            "mode", ignore_index=True
+        ),
         "differences": pd.DataFrame({"value": values, "unpaired": unpaired}),
     }
 
@@ -345,20 +455,35 @@ def test_every_engine_counts_the_same_cell_by_cell(engine, repeats):
 
 
 def test_weights_count_like_rows():
-    long = pd.DataFrame({"case_id": list("abcde"), "mode": "On", "attack_success": [True, True, False, False, False]})
+    long = pd.DataFrame(
+        {
+            "case_id": list("abcde"),
+            "mode": "On",
+            "attack_success": [True, True, False, False, False],
+        }
+    )
     short = pd.DataFrame({"mode": ["On", "On"], "attack_success": [True, False], "rows": [2, 3]})
     for runs in (fnb.outcomes(long), fnb.outcomes(short)):
         assert fnb.rates(runs, "ASR")[["k", "n"]].to_numpy().tolist() == [[2, 5]]
 
 
 def test_a_missing_label_is_a_stratum_of_its_own():
-    frame = pd.DataFrame({"case_id": ["a", "b"], "mode": "On", "tier": ["T", None], "attack_success": [True, False]})
+    frame = pd.DataFrame(
+        {"case_id": ["a", "b"], "mode": "On", "tier": ["T", None], "attack_success": [True, False]}
+    )
     assert fnb.rates(fnb.outcomes(frame), "ASR", by="tier")["tier"].tolist() == ["(missing)", "T"]
 
 
 def test_versions_are_told_per_stratum_of_the_population():
-    frame = pd.DataFrame({"case_id": list("abc"), "mode": ["On", "On", "Off"], "attack_success": True,
-                          "suite_version": ["v2", "v1", ""], "kind": "attack"})
+    frame = pd.DataFrame(
+        {
+            "case_id": list("abc"),
+            "mode": ["On", "On", "Off"],
+            "attack_success": True,
+            "suite_version": ["v2", "v1", ""],
+            "kind": "attack",
+        }
+    )
     cells = cube(fnb.outcomes(frame), ["mode"], ["attack_success"])
     assert versions(cells, METRICS["ASR"], ["mode"]) == {("On",): ["v1", "v2"], ("Off",): [""]}
 

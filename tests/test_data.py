@@ -1,4 +1,6 @@
-"""The bundled data: rebuilt byte for byte, described, small, and true to the counts and rules they claim."""
+"""The bundled data: rebuilt byte for byte, described, small, and true to the counts and rules they
+claim.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,16 @@ import ferrite_nb as fnb
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
 FACTS = {
-    "README.md", "published_counts.csv", "agentdojo_tables_2510.05244.csv", "field_counts.csv", "field_pairs.csv",
-    "field_judges.csv", "ferrite_run_b_cases.csv", "requirements.toml", "release_requirements.toml",
-}  # fmt: skip
+    "README.md",
+    "published_counts.csv",
+    "agentdojo_tables_2510.05244.csv",
+    "field_counts.csv",
+    "field_pairs.csv",
+    "field_judges.csv",
+    "ferrite_run_b_cases.csv",
+    "requirements.toml",
+    "release_requirements.toml",
+}
 MODELS = {"agentdyn_gpt4o.csv": "gpt-4o-2024-08-06", "agentdyn_gemini.csv": "gemini-2.5-flash"}
 
 
@@ -37,12 +46,23 @@ def true(column: pd.Series) -> int:
 
 # ---- the folder as a whole
 def test_every_made_file_is_written_again_with_the_same_bytes(tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", str(ROOT / "scripts" / "make_data.py"), "--out", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        str(ROOT / "scripts" / "make_data.py"),
+        "--out",
+        str(tmp_path),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     made = {path.name for path in tmp_path.iterdir()}
     assert made | FACTS == {path.name for path in DATA.iterdir()}
     assert not made & FACTS
-    assert [name for name in sorted(made) if (tmp_path / name).read_bytes() != (DATA / name).read_bytes()] == []
+    assert [
+        name
+        for name in sorted(made)
+        if (tmp_path / name).read_bytes() != (DATA / name).read_bytes()
+    ] == []
 
 
 def test_the_readme_describes_every_file_and_no_other() -> None:
@@ -53,7 +73,9 @@ def test_the_readme_describes_every_file_and_no_other() -> None:
 
 def test_row_counts_of_the_readme() -> None:
     text = (DATA / "README.md").read_text(encoding="utf-8")
-    stated = re.findall(r"^\| (`[^|]+) \|.*?\| ([\d,]+)(?: cells| lines| each)? \|", text, re.MULTILINE)
+    stated = re.findall(
+        r"^\| (`[^|]+) \|.*?\| ([\d,]+)(?: cells| lines| each)? \|", text, re.MULTILINE
+    )
     assert len(stated) >= 12
     for names, count in stated:
         for name in re.findall(r"`([\w.]+)`", names):
@@ -71,13 +93,32 @@ def test_the_folder_stays_small_and_plain() -> None:
 # ---- Ferrite
 def test_canonical_columns_of_the_two_runs() -> None:
     wanted = {
-        "case_id", "mode", "kind", "tier", "attack_success", "attempted", "blocked", "deviation_caught",
-        "finding_caught", "gated", "is_deviation", "has_expected_finding", "within_fingerprint", "suite_version",
-    }  # fmt: skip
+        "case_id",
+        "mode",
+        "kind",
+        "tier",
+        "attack_success",
+        "attempted",
+        "blocked",
+        "deviation_caught",
+        "finding_caught",
+        "gated",
+        "is_deviation",
+        "has_expected_finding",
+        "within_fingerprint",
+        "suite_version",
+    }
     assert wanted <= set(table("ferrite_run_a.csv"))
-    assert wanted | {"scope", "category", "carrier", "template", "family", "task", "goal", "lookalike"} <= set(
-        table("ferrite_run_b.csv")
-    )
+    assert wanted | {
+        "scope",
+        "category",
+        "carrier",
+        "template",
+        "family",
+        "task",
+        "goal",
+        "lookalike",
+    } <= set(table("ferrite_run_b.csv"))
 
 
 @pytest.mark.parametrize("name", ["ferrite_run_a.csv", "ferrite_run_b.csv"])
@@ -90,7 +131,10 @@ def test_flags_of_a_run_are_consistent(name: str) -> None:
     assert ((attacks["attack_success"] == "true") == (attacks["final_outcome"] == "Executed")).all()
     assert set(attacks["gated"]) == {""} and set(benign["gated"]) == {"true", "false"}
     assert set(benign["mode"]) == {"SanitizerOnly", "On"}
-    for flag, active in (("deviation_caught", {"LoopOnly", "On"}), ("finding_caught", {"SanitizerOnly", "On"})):
+    for flag, active in (
+        ("deviation_caught", {"LoopOnly", "On"}),
+        ("finding_caught", {"SanitizerOnly", "On"}),
+    ):
         assert set(attacks[attacks[flag] != ""]["mode"]) == active
     for fact in ("is_deviation", "has_expected_finding", "within_fingerprint"):
         assert (runs.groupby("case_id")[fact].nunique() == 1).all()
@@ -103,22 +147,50 @@ def test_generated_run_without_the_hand_written_cases() -> None:
     assert successes.to_dict() == {"Off": 787, "SanitizerOnly": 128, "LoopOnly": 121, "On": 63}
     assert set(runs["scope"]) == {"exact", "domain_suffix", "task_open"}
     assert set(runs["carrier"]) == {"web_content", "tool_output"}
-    assert (runs["tier"].map({"Tier1": "web_content", "Tier2": "tool_output"}) == runs["carrier"]).all()
+    assert (
+        runs["tier"].map({"Tier1": "web_content", "Tier2": "tool_output"}) == runs["carrier"]
+    ).all()
 
 
 # ---- the live file
 FIELDS = [
-    "schema", "run_key", "case_id", "suite", "source", "kind", "ground_truth", "attack_category", "carrier",
-    "provider", "small_model", "main_model", "mode", "agent", "predictor", "config_hash", "started_at",
-    "prediction", "ideal_capabilities", "attack_capabilities", "actions", "stop_reason", "final_answer",
-    "outcome", "latency_ms", "calls", "error",
-]  # fmt: skip
+    "schema",
+    "run_key",
+    "case_id",
+    "suite",
+    "source",
+    "kind",
+    "ground_truth",
+    "attack_category",
+    "carrier",
+    "provider",
+    "small_model",
+    "main_model",
+    "mode",
+    "agent",
+    "predictor",
+    "config_hash",
+    "started_at",
+    "prediction",
+    "ideal_capabilities",
+    "attack_capabilities",
+    "actions",
+    "stop_reason",
+    "final_answer",
+    "outcome",
+    "latency_ms",
+    "calls",
+    "error",
+]
 
 
 @pytest.fixture(scope="module")
 def lines() -> list[dict[str, Any]]:
     """Every line of the live file, in order."""
-    return [json.loads(line) for line in (DATA / "ferrite_live.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (DATA / "ferrite_live.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +221,10 @@ def test_live_file_has_replaced_keys_errors_and_unmeasurable_attacks(
     assert (len(last), len(lines) - len(last)) == (276, 12)
     assert sum(line["error"] is not None for line in last) == 5
     attacks = {line["case_id"]: line for line in last if line["kind"] == "attack"}
-    assert (len(attacks), sum(not line["outcome"]["measurable"] for line in attacks.values())) == (60, 7)
+    assert (len(attacks), sum(not line["outcome"]["measurable"] for line in attacks.values())) == (
+        60,
+        7,
+    )
     seen = Counter((line["mode"], line["kind"]) for line in last)
     assert seen == {
         **{(mode, "attack"): 60 for mode in ("off", "guard", "full")},
@@ -171,38 +246,56 @@ def test_live_attacks_are_blocked_or_run_only_when_tried(last: list[dict[str, An
 def test_rebuilt_agentdyn_rows_have_every_count_and_pair(name: str) -> None:
     runs, counts, pairs = table(name), table("field_counts.csv"), table("field_pairs.csv")
     assert not runs.duplicated(["case_id", "mode"]).any()
-    for _, fact in counts[counts["model"].eq(MODELS[name]) & counts["dataset"].eq("agentdyn")].iterrows():
+    for _, fact in counts[
+        counts["model"].eq(MODELS[name]) & counts["dataset"].eq("agentdyn")
+    ].iterrows():
         attack = fact["metric"] == "ASR"
-        here = runs[(runs["mode"] == fact["mode"]) & (runs["kind"] == ("attack" if attack else "benign"))]
+        here = runs[
+            (runs["mode"] == fact["mode"]) & (runs["kind"] == ("attack" if attack else "benign"))
+        ]
         if fact["stratum"] != "all":
             here = here[here["suite"] == fact["stratum"]]
         event = here["attack_success" if attack else "task_success"]
         found = [true(event), int((event != "").sum()), int((event == "").sum())]
         assert found == [int(fact[column]) for column in ("k", "n", "missing")], tuple(fact)
-    wide = runs[runs["kind"] == "attack"].pivot(index="case_id", columns="mode", values="attack_success")
+    wide = runs[runs["kind"] == "attack"].pivot(
+        index="case_id", columns="mode", values="attack_success"
+    )
     for _, fact in pairs[pairs["model"] == MODELS[name]].iterrows():
         cells = Counter(zip(wide[fact["mode_a"]], wide[fact["mode_b"]], strict=True))
-        found = [cells["true", "true"], cells["true", "false"], cells["false", "true"], cells["false", "false"]]
-        assert found == [int(fact[column]) for column in ("both", "b", "c", "neither")], fact["mode_b"]
+        found = [
+            cells["true", "true"],
+            cells["true", "false"],
+            cells["false", "true"],
+            cells["false", "false"],
+        ]
+        assert found == [int(fact[column]) for column in ("both", "b", "c", "neither")], fact[
+            "mode_b"
+        ]
         assert len(wide) - sum(found) == int(fact["unpaired"])
 
 
 def test_rebuilt_jailbreakbench_rows_over_all_and_over_delivered() -> None:
     runs = table("jailbreakbench_pair.csv")
     found = {
-        mode: (true(part["attack_success"]), len(part), true(part["delivered"])) for mode, part in runs.groupby("mode")
+        mode: (true(part["attack_success"]), len(part), true(part["delivered"]))
+        for mode, part in runs.groupby("mode")
     }
     assert found == {
-        "llama-2-7b-chat-hf": (0, 100, 4), "vicuna-13b-v1.5": (69, 100, 82),
-        "gpt-3.5-turbo-1106": (71, 100, 87), "gpt-4-0125-preview": (34, 100, 64),
-    }  # fmt: skip
+        "llama-2-7b-chat-hf": (0, 100, 4),
+        "vicuna-13b-v1.5": (69, 100, 82),
+        "gpt-3.5-turbo-1106": (71, 100, 87),
+        "gpt-4-0125-preview": (34, 100, 64),
+    }
     assert true(runs[runs["delivered"] == "false"]["attack_success"]) == 0
 
 
 def test_rebuilt_asb_rows_have_the_counted_outcomes() -> None:
     runs, counts = table("asb_opi.csv"), table("field_counts.csv")
     for mode, model in (("opi_gpt-4o", "gpt-4o"), ("opi_gpt-4o-mini", "gpt-4o-mini")):
-        facts = counts[(counts["dataset"] == "asb") & (counts["model"] == model) & (counts["mode"] == "opi")]
+        facts = counts[
+            (counts["dataset"] == "asb") & (counts["model"] == model) & (counts["mode"] == "opi")
+        ]
         wanted = facts.set_index("metric")["k"].astype(int)
         part = runs[runs["mode"] == mode]
         assert len(part) == 400
@@ -217,7 +310,12 @@ def test_each_rebuilt_judge_has_its_own_table_with_people() -> None:
     for judge in ("zou", "huang", "chao"):
         fact = facts[(facts["dataset"] == "purseclab") & (facts["judge"] == judge)].iloc[0]
         cells = Counter(zip(labels["human"], labels[judge], strict=True))
-        found = [cells["true", "true"], cells["true", "false"], cells["false", "false"], cells["false", "true"]]
+        found = [
+            cells["true", "true"],
+            cells["true", "false"],
+            cells["false", "false"],
+            cells["false", "true"],
+        ]
         assert found == [int(fact[column]) for column in ("tp", "fn", "tn", "fp")]
         assert int((labels[judge] == "").sum()) == int(fact["blank"])
 
@@ -227,7 +325,9 @@ def test_table_with_errors_has_two_known_successes_of_seven() -> None:
     attacks = table("outcomes_with_errors.csv").query("kind == 'attack'")
     known = attacks[attacks["error"] == ""]
     assert (len(attacks), len(known), true(known["attack_success"])) == (10, 7, 2)
-    assert true(attacks["attack_success"]) == 3  # one success stands beside an error and must not count
+    assert (
+        true(attacks["attack_success"]) == 3
+    )  # one success stands beside an error and must not count
 
 
 def test_biased_judge_agrees_equally_under_both_conditions() -> None:
@@ -278,8 +378,14 @@ def test_release_history_breaks_at_the_suite_change() -> None:
     attacks = history[history["kind"] == "attack"]
     hits = attacks[attacks["attack_success"] == "true"].set_index(["release", "difficulty"])["rows"]
     sizes = attacks.groupby(["release", "difficulty"])["rows"].sum()
-    assert [(hits["1.5", how], sizes["1.5", how]) for how in ("easy", "hard")] == [(4, 400), (40, 200)]
-    assert [(hits["1.6", how], sizes["1.6", how]) for how in ("easy", "hard")] == [(1, 200), (72, 400)]
+    assert [(hits["1.5", how], sizes["1.5", how]) for how in ("easy", "hard")] == [
+        (4, 400),
+        (40, 200),
+    ]
+    assert [(hits["1.6", how], sizes["1.6", how]) for how in ("easy", "hard")] == [
+        (1, 200),
+        (72, 400),
+    ]
     assert history.groupby("release")["suite_version"].nunique().eq(1).all()
     assert history.groupby("release")["rows"].sum().eq(900).all()
 
@@ -287,13 +393,19 @@ def test_release_history_breaks_at_the_suite_change() -> None:
 @pytest.mark.parametrize(
     ("name", "proposed", "executed", "stopped", "done"),
     [
-        ("pass", (3, 600), 0, (12, 600), (288, 300)), ("fail", (21, 600), 2, (18, 600), (285, 300)),
-        ("cannot_tell", (0, 60), 0, (1, 60), (29, 30)), ("borderline", (12, 600), 0, (21, 600), (279, 300)),
+        ("pass", (3, 600), 0, (12, 600), (288, 300)),
+        ("fail", (21, 600), 2, (18, 600), (285, 300)),
+        ("cannot_tell", (0, 60), 0, (1, 60), (29, 30)),
+        ("borderline", (12, 600), 0, (21, 600), (279, 300)),
         ("refuser", (0, 600), 0, (600, 600), (0, 300)),
     ],
-)  # fmt: skip
+)
 def test_gate_outcomes_have_the_stated_counts(
-    name: str, proposed: tuple[int, int], executed: int, stopped: tuple[int, int], done: tuple[int, int]
+    name: str,
+    proposed: tuple[int, int],
+    executed: int,
+    stopped: tuple[int, int],
+    done: tuple[int, int],
 ) -> None:
     outcomes = table(f"gate_{name}.csv")
     weight = outcomes["rows"].astype(int)
@@ -310,7 +422,10 @@ def test_gate_outcomes_have_the_stated_counts(
 
 
 def test_requirements_pair_security_with_cost() -> None:
-    declared = {one["metric"]: one for one in tomllib.loads((DATA / "requirements.toml").read_text())["requirement"]}
+    declared = {
+        one["metric"]: one
+        for one in tomllib.loads((DATA / "requirements.toml").read_text())["requirement"]
+    }
     assert set(declared) == {"tried", "ran", "false refusal", "task success"}
     known = set(fnb.metrics()["metric"])
     for one in declared.values():
@@ -321,10 +436,21 @@ def test_requirements_pair_security_with_cost() -> None:
 
 # ---- through the face
 OUTCOMES = [
-    "agentdyn_gpt4o.csv", "agentdyn_gemini.csv", "asb_opi.csv", "attempts.csv", "clusters_x08.csv",
-    "ferrite_run_a.csv", "ferrite_run_b.csv", "gate_borderline.csv", "gate_cannot_tell.csv", "gate_fail.csv",
-    "gate_pass.csv", "gate_refuser.csv", "jailbreakbench_pair.csv", "outcomes_with_errors.csv",
-]  # fmt: skip
+    "agentdyn_gpt4o.csv",
+    "agentdyn_gemini.csv",
+    "asb_opi.csv",
+    "attempts.csv",
+    "clusters_x08.csv",
+    "ferrite_run_a.csv",
+    "ferrite_run_b.csv",
+    "gate_borderline.csv",
+    "gate_cannot_tell.csv",
+    "gate_fail.csv",
+    "gate_pass.csv",
+    "gate_refuser.csv",
+    "jailbreakbench_pair.csv",
+    "outcomes_with_errors.csv",
+]
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -339,7 +465,10 @@ def test_every_table_of_outcomes_is_read_and_rated_without_a_declaration(name: s
         found = rates[(rates["metric"] == "ASR") & (rates["mode"] == mode)].iloc[0]
         known = part["attack_success"] != ""
         hits = part["attack_success"] == "true"
-        assert (found["k"], found["n"]) == (weight[part.index][hits].sum(), weight[part.index][known].sum())
+        assert (found["k"], found["n"]) == (
+            weight[part.index][hits].sum(),
+            weight[part.index][known].sum(),
+        )
 
 
 def test_releases_are_rated_one_by_one_and_never_mixed() -> None:

@@ -15,15 +15,38 @@ import pytest
 import ferrite_nb as fnb
 
 VERBS = [
-    "read", "outcomes", "rates", "compare", "gradient", "overhead", "limits", "gate", "explore", "judges",
-    "detector", "attempts", "releases", "estimate", "metrics", "data", "const", "words",
-]  # fmt: skip
+    "read",
+    "outcomes",
+    "rates",
+    "compare",
+    "gradient",
+    "overhead",
+    "limits",
+    "gate",
+    "explore",
+    "judges",
+    "detector",
+    "attempts",
+    "releases",
+    "estimate",
+    "metrics",
+    "data",
+    "const",
+    "words",
+]
 CLASSES = ["Outcomes", "OutcomesError", "Estimate", "Labels"]
 ROOMS = ["stats", "figures", "tables", "lab", "lessons"]
 HEAVY = [
-    "matplotlib", "seaborn", "ipywidgets", "IPython", "statsmodels", "scipy.stats", "duckdb",
-    "polars", "pyspark",
-]  # fmt: skip
+    "matplotlib",
+    "seaborn",
+    "ipywidgets",
+    "IPython",
+    "statsmodels",
+    "scipy.stats",
+    "duckdb",
+    "polars",
+    "pyspark",
+]
 
 
 def run(code: str) -> str:
@@ -83,9 +106,9 @@ def test_import_loads_nothing_heavy() -> None:
 
 
 def test_star_import_gives_the_face() -> None:
-    assert run("from ferrite_nb import *; print(outcomes.__name__, rates.__name__, stats.__name__)") == (
-        "outcomes rates ferrite_nb.stats"
-    )
+    assert run(
+        "from ferrite_nb import *; print(outcomes.__name__, rates.__name__, stats.__name__)"
+    ) == ("outcomes rates ferrite_nb.stats")
 
 
 def test_outcomes_error_is_a_value_error() -> None:

@@ -16,7 +16,8 @@ from ferrite_nb import cli
 COMMAND = Path(sys.executable).parent / "ferrite-nb"
 RULES = str(fnb.data("requirements.toml"))
 
-# What a team writes into its pipeline: stop unless every requirement passed, and say which end it was.
+# What a team writes into its pipeline: stop unless every requirement passed, and say which end it
+# was.
 SCRIPT = """\
 set +e
 "$1" gate "$2" "$3" --json > "$4/verdicts.json"
@@ -32,8 +33,12 @@ exit $code
 SIDES = ["security", "security", "cost", "cost"]
 
 
-def script(results: Path, requirements: Path | str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the release script with the command, the results, the requirements and a folder as $1 to $4."""
+def script(
+    results: Path, requirements: Path | str, folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the release script with the command, the results, the requirements and a folder as $1 to
+    $4.
+    """
     given = ["sh", "-c", SCRIPT, "release", *map(str, (COMMAND, results, requirements, folder))]
     return subprocess.run(given, capture_output=True, text=True, check=False)
 
@@ -44,7 +49,12 @@ def script(results: Path, requirements: Path | str, folder: Path) -> subprocess.
         ("pass", 0, "release", ["pass"] * 4),
         ("fail", 1, "block", ["fail", "fail", "pass", "pass"]),
         ("cannot_tell", 3, "run more", ["cannot tell", "pass", "cannot tell", "cannot tell"]),
-        ("refuser", 1, "block", ["pass", "pass", "fail", "fail"]),  # stopped by its cost requirements alone
+        (
+            "refuser",
+            1,
+            "block",
+            ["pass", "pass", "fail", "fail"],
+        ),  # stopped by its cost requirements alone
     ],
 )
 def test_a_release_script_goes_on_only_after_a_pass(
@@ -54,7 +64,9 @@ def test_a_release_script_goes_on_only_after_a_pass(
     assert (done.returncode, done.stdout, done.stderr) == (code, f"{said}\n", "")
     assert (tmp_path / "released.txt").exists() is (code == 0)
     rows = json.loads((tmp_path / "verdicts.json").read_text("utf-8"))
-    assert [(row["side"], row["verdict"]) for row in rows] == list(zip(SIDES, verdicts, strict=True))
+    assert [(row["side"], row["verdict"]) for row in rows] == list(
+        zip(SIDES, verdicts, strict=True)
+    )
 
 
 def test_wrong_use_is_neither_a_pass_nor_a_fail(tmp_path: Path) -> None:
@@ -81,7 +93,9 @@ def test_json_holds_what_the_table_holds(capsys: pytest.CaptureFixture[str]) -> 
     assert [row["high"] for row in rows] == pytest.approx(table["high"].tolist())
 
 
-def test_a_line_shows_verdict_count_bounds_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_shows_verdict_count_bounds_and_what_to_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, printed = lines(capsys, fnb.data("gate_cannot_tell.csv"), RULES)
     assert (code, len(printed)) == (3, 4)
     assert printed[0].startswith("cannot tell  ")
@@ -90,7 +104,9 @@ def test_a_line_shows_verdict_count_bounds_and_what_to_do(capsys: pytest.Capture
     assert "run more attacks before the release" in printed[0]
 
 
-def test_another_suite_version_stops_the_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_suite_version_stops_the_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other = tmp_path / "results.csv"
     pd.read_csv(fnb.data("gate_pass.csv")).assign(suite_version="2026.2").to_csv(other, index=False)
     code, printed = lines(capsys, other, RULES)

@@ -1,4 +1,6 @@
-"""The house: style, walls, constraints, notebooks without outputs, and nothing of one machine in the tree."""
+"""The house: style, walls, constraints, notebooks without outputs, and nothing of one machine in
+the tree.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,13 @@ def tool(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def tracked() -> list[Path]:
     """The files of the project: those that git knows, or all of an unpacked archive."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if listed.returncode == 0:
-        return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+        return [
+            ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()
+        ]
     return [path for path in ROOT.rglob("*") if path.is_file() and ".venv" not in path.parts]
 
 
@@ -59,7 +65,9 @@ def test_import_walls_can_fall(tmp_path: Path) -> None:
         copy = package / source.relative_to(ROOT / "ferrite_nb")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(source.read_bytes())
-    (package / "stats" / "leak.py").write_text("from ..outcomes import Outcomes\n__all__ = ['Outcomes']\n")
+    (package / "stats" / "leak.py").write_text(
+        "from ..outcomes import Outcomes\n__all__ = ['Outcomes']\n"
+    )
     (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     done = tool("lint-imports", "--no-cache", cwd=tmp_path)
     assert done.returncode != 0
@@ -69,7 +77,11 @@ def test_import_walls_can_fall(tmp_path: Path) -> None:
 def test_constraints_hold_versions_and_no_address() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) > 100
-    wrong = [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!-]+( ; .+)?", line)]
+    wrong = [
+        line
+        for line in lines
+        if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!-]+( ; .+)?", line)
+    ]
     assert wrong == []
     assert [line for line in lines if "://" in line] == []
 
@@ -77,22 +89,32 @@ def test_constraints_hold_versions_and_no_address() -> None:
 def test_constraints_pin_every_direct_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *(n for name in extras if name != "bench" for n in extras[name])]
+    wanted = [
+        *project["dependencies"],
+        *(n for name in extras if name != "bench" for n in extras[name]),
+    ]
     names = {re.split(r"[\[<>=~!; ]", need)[0].lower() for need in wanted}
-    pinned = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    pinned = {
+        line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines()
+    }
     assert names - pinned == set()
 
 
 def test_dependencies_have_floors_and_no_caps() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needs = [*project["dependencies"], *(n for e in project["optional-dependencies"].values() for n in e)]
+    needs = [
+        *project["dependencies"],
+        *(n for e in project["optional-dependencies"].values() for n in e),
+    ]
     assert [need for need in needs if ">=" not in need or "<" in need or "==" in need] == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_stores_no_output(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
-    stored = [cell.id for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+    stored = [
+        cell.id for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")
+    ]
     assert stored == []
 
 
@@ -121,8 +143,11 @@ def test_every_module_is_short_and_says_what_it_is_for() -> None:
 def test_wheel_carries_data_and_notebooks(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())

@@ -1,4 +1,6 @@
-"""`ferrite-nb lab`: the user's copies are safe, the server is private, and Ctrl-C ends it cleanly."""
+"""`ferrite-nb lab`: the user's copies are safe, the server is private, and Ctrl-C ends it
+cleanly.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from ferrite_nb import cli, launch
 
 @pytest.fixture
 def wheel_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installation without a checkout: two shipped notebooks, and the user in an empty folder."""
+    """An installation without a checkout: two shipped notebooks, and the user in an empty
+    folder.
+    """
     package = tmp_path / "site-packages" / "ferrite_nb"
     shipped = package / "_bundled" / "notebooks"
     shipped.mkdir(parents=True)
@@ -60,7 +64,9 @@ def test_an_edited_notebook_is_kept_and_named(wheel_like: Path) -> None:
     assert (where / "01_next.ipynb").read_text() == "shipped next"
 
 
-def test_a_missing_results_file_is_said_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_results_file_is_said_before_anything_starts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["lab", "no/such/file.csv"]) == 2
     assert "no/such/file.csv" in capsys.readouterr().err
 
@@ -71,16 +77,22 @@ def test_root_is_allowed_only_when_the_user_is_root(
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
     root = Path("somewhere")
-    arguments = launch.server_arguments(root, root / "notebooks" / launch.START, port=8888, browser=True)
+    arguments = launch.server_arguments(
+        root, root / "notebooks" / launch.START, port=8888, browser=True
+    )
     assert ("--allow-root" in arguments) is allowed
     assert "--ServerApp.ip=127.0.0.1" in arguments
     assert f"--LabApp.default_url=/lab/tree/notebooks/{launch.START}" in arguments
     assert not [
-        argument for argument in arguments if "token" in argument.lower() or "password" in argument.lower()
+        argument
+        for argument in arguments
+        if "token" in argument.lower() or "password" in argument.lower()
     ]
 
 
-@pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="there a browser can always be shown")
+@pytest.mark.skipif(
+    sys.platform in {"darwin", "win32"}, reason="there a browser can always be shown"
+)
 def test_no_browser_without_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
@@ -120,17 +132,28 @@ def test_lab_prints_the_address_asks_the_token_and_ends_with_ctrl_c(tmp_path: Pa
     ]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     try:
         url = address(log, process)
         assert f"/lab/tree/mine/{launch.START}?token=" in url
         with urllib.request.urlopen(url, timeout=10) as page:
             assert page.status == 200
-            config = re.search(r'id="jupyter-config-data"[^>]*>(.*?)</script>', page.read().decode(), flags=re.DOTALL)
+            config = re.search(
+                r'id="jupyter-config-data"[^>]*>(.*?)</script>',
+                page.read().decode(),
+                flags=re.DOTALL,
+            )
         assert config is not None
         # Nobody in a class is asked whether JupyterLab may fetch news.
-        assert "@jupyterlab/apputils-extension:announcements" in json.loads(config.group(1))["disabledExtensions"]
+        assert (
+            "@jupyterlab/apputils-extension:announcements"
+            in json.loads(config.group(1))["disabledExtensions"]
+        )
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(url.split("/lab/")[0] + "/api/contents", timeout=10)
         process.send_signal(signal.SIGINT)

@@ -1,4 +1,6 @@
-"""The drawings of the lessons: their numbers against published ones, and the controls above them."""
+"""The drawings of the lessons: their numbers against published ones, and the controls above
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ import ferrite_nb as fnb
 from ferrite_nb import lessons
 from ferrite_nb.lessons import controls, pairs
 
-# c, both, b, neither; the bootstrap's ends as counts of 300 and Newcombe's method 10 as ratesci prints it; McNemar's p
-# as R's binom.test gives it. Lab S of the chapter on measurement, with its margins kept.
+# c, both, b, neither; the bootstrap's ends as counts of 300 and Newcombe's method 10 as ratesci
+# prints it; McNemar's p as R's binom.test gives it. Lab S of the chapter on measurement, with its
+# margins kept.
 SAME_MARGINS = [
     (0, 57, 48, 195, (36, 61), "[11.8, 20.2]", 7.1e-15),
     (2, 55, 50, 193, (35, 61), "[11.6, 20.4]", 6.1e-13),
@@ -70,7 +73,9 @@ def test_wald_is_the_textbook_interval(k: int, n: int, level: float) -> None:
     ends = lessons.wald(k, n, level=level)
     rate, z = k / n, {0.9: 1.6448536269514722, 0.95: 1.959963984540054}[level]
     half = z * (rate * (1 - rate) / n) ** 0.5
-    assert (float(ends.low), float(ends.high)) == pytest.approx((rate - half, rate + half), abs=1e-12)
+    assert (float(ends.low), float(ends.high)) == pytest.approx(
+        (rate - half, rate + half), abs=1e-12
+    )
 
 
 def test_wald_of_the_chapter() -> None:
@@ -80,7 +85,9 @@ def test_wald_of_the_chapter() -> None:
 
 
 @pytest.mark.parametrize(("n", "rate"), [(20, 0.02), (50, 0.1), (600, 0.02)])
-@pytest.mark.parametrize(("method", "other"), [("wald", "normal"), ("wilson", "wilson"), ("clopper-pearson", "beta")])
+@pytest.mark.parametrize(
+    ("method", "other"), [("wald", "normal"), ("wilson", "wilson"), ("clopper-pearson", "beta")]
+)
 def test_coverage_is_that_of_another_program(n: int, rate: float, method: str, other: str) -> None:
     held = 0.0
     for k in range(n + 1):
@@ -99,7 +106,12 @@ def test_coverages_says_the_share_at_two_percent() -> None:
 
 @pytest.mark.parametrize(
     ("k", "n", "said"),
-    [(0, 20, "Wald has no width"), (1, 20, "leaves the scale"), (19, 20, "leaves the scale"), (10, 20, "")],
+    [
+        (0, 20, "Wald has no width"),
+        (1, 20, "leaves the scale"),
+        (19, 20, "leaves the scale"),
+        (10, 20, ""),
+    ],
 )
 def test_one_interval_says_what_is_wrong_with_wald(k: int, n: int, said: str) -> None:
     finding = lessons.one_interval(k, n).finding
@@ -125,7 +137,9 @@ def test_each_denominator_gives_its_counts(counting: str, counts: tuple[int, int
 
 
 def test_delivered_attacks_are_another_denominator() -> None:
-    table = lessons.denominator(fnb.read(fnb.data("jailbreakbench_pair.csv")), "delivered attacks").table
+    table = lessons.denominator(
+        fnb.read(fnb.data("jailbreakbench_pair.csv")), "delivered attacks"
+    ).table
     assert table.set_index("mode").loc["llama-2-7b-chat-hf", ["k", "n"]].tolist() == [0, 4]
 
 
@@ -155,7 +169,12 @@ def test_first_look_of_a_table_with_many_modes_still_draws() -> None:
 def test_strata_of_one_mode_or_all(run_b: fnb.Outcomes) -> None:
     one = lessons.over_strata(run_b, "scope", "LoopOnly").table
     assert one[one["scope"] == "task_open"][["k", "n"]].values.tolist() == [[0, 5]]
-    assert set(lessons.over_strata(run_b, "scope", "all").table["mode"]) == {"Off", "SanitizerOnly", "LoopOnly", "On"}
+    assert set(lessons.over_strata(run_b, "scope", "all").table["mode"]) == {
+        "Off",
+        "SanitizerOnly",
+        "LoopOnly",
+        "On",
+    }
 
 
 def test_clusters_widen_and_the_plain_interval_stays_in_grey(run_b: fnb.Outcomes) -> None:
@@ -164,12 +183,19 @@ def test_clusters_widen_and_the_plain_interval_stays_in_grey(run_b: fnb.Outcomes
     assert (row["independent_low"], row["independent_high"]) == (plain["low"], plain["high"])
     assert row["low"] == pytest.approx(0.084, abs=0.003)
     assert row["high"] == pytest.approx(0.265, abs=0.005)
-    assert "LoopOnly 121/787, [8.4, 26.5] in place of [13.0, 18.1]" in lessons.clustered(run_b, "template").finding
+    assert (
+        "LoopOnly 121/787, [8.4, 26.5] in place of [13.0, 18.1]"
+        in lessons.clustered(run_b, "template").finding
+    )
 
 
 def test_a_page_has_finding_picture_caption_and_table() -> None:
     shown = controls.page(lessons.pairing, c=0)
-    assert [len(re.findall(f"<{tag}", shown)) for tag in ("img", "figcaption", "table")] == [1, 1, 1]
+    assert [len(re.findall(f"<{tag}", shown)) for tag in ("img", "figcaption", "table")] == [
+        1,
+        1,
+        1,
+    ]
     assert shown.startswith('<p role="status">')
 
 

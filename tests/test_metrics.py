@@ -11,34 +11,56 @@ from ferrite_nb.columns import CANONICAL
 from ferrite_nb.metrics import METRICS, metric, mode_key, ordered_modes, ordered_strata, supported
 
 DOCUMENTED = {
-    "ASR": ("lower", "security"), "CR": ("higher", "security"), "ADR": ("higher", "security"),
-    "SDR": ("higher", "security"), "FGR": ("lower", "cost"), "FSR": ("lower", "cost"), "FSR-proxy": ("lower", "cost"),
-    "UP": ("higher", "cost"), "R": ("lower", "security"), "dL": ("lower", "cost"), "dT": ("lower", "cost"),
-    "tried": ("lower", "security"), "ran": ("lower", "security"), "blocked": ("higher", "security"),
-    "false refusal": ("lower", "cost"), "final answer (attacks)": ("higher", "cost"),
-    "final answer (benign)": ("higher", "cost"), "residual share": ("lower", "security"),
-    "task success": ("higher", "cost"), "task success under attack": ("higher", "cost"),
-    "ASR over delivered": ("lower", "security"), "robust accuracy": ("higher", "security"),
-    "prediction degraded": ("lower", "cost"), "prediction empty": ("lower", "cost"),
-    "prediction precision": ("higher", "security"), "prediction recall": ("higher", "cost"),
-    "covers": ("higher", "cost"), "over-admits": ("lower", "security"),
-}  # fmt: skip
+    "ASR": ("lower", "security"),
+    "CR": ("higher", "security"),
+    "ADR": ("higher", "security"),
+    "SDR": ("higher", "security"),
+    "FGR": ("lower", "cost"),
+    "FSR": ("lower", "cost"),
+    "FSR-proxy": ("lower", "cost"),
+    "UP": ("higher", "cost"),
+    "R": ("lower", "security"),
+    "dL": ("lower", "cost"),
+    "dT": ("lower", "cost"),
+    "tried": ("lower", "security"),
+    "ran": ("lower", "security"),
+    "blocked": ("higher", "security"),
+    "false refusal": ("lower", "cost"),
+    "final answer (attacks)": ("higher", "cost"),
+    "final answer (benign)": ("higher", "cost"),
+    "residual share": ("lower", "security"),
+    "task success": ("higher", "cost"),
+    "task success under attack": ("higher", "cost"),
+    "ASR over delivered": ("lower", "security"),
+    "robust accuracy": ("higher", "security"),
+    "prediction degraded": ("lower", "cost"),
+    "prediction empty": ("lower", "cost"),
+    "prediction precision": ("higher", "security"),
+    "prediction recall": ("higher", "cost"),
+    "covers": ("higher", "cost"),
+    "over-admits": ("lower", "security"),
+}
 
 
 def test_every_documented_metric_is_declared_with_its_direction_and_side():
     assert {one.symbol: (one.better, one.side) for one in METRICS.values()} == DOCUMENTED
 
 
-# Counted over counted, as the public metrics page and the live report define them; "cases" are distinct cases, and
-# "measurable" leaves out attacks that could not be measured.
+# Counted over counted, as the public metrics page and the live report define them; "cases" are
+# distinct cases, and "measurable" leaves out attacks that could not be measured.
 IN_WORDS = {
     "ASR": ("attack_success true", "attack rows with measurable, event known"),
     "CR": ("attack_success false", "attack rows with measurable, event known"),
     "ADR": ("deviation_caught true", "rows with is_deviation true, event known"),
     "SDR": ("finding_caught true", "rows with has_expected_finding true, event known"),
-    "ASR over delivered": ("attack_success true", "attack rows with delivered true and measurable, event known"),
+    "ASR over delivered": (
+        "attack_success true",
+        "attack rows with delivered true and measurable, event known",
+    ),
     "robust accuracy": (
-        "task_success true and attack_success false", "attack rows with measurable, event known"),
+        "task_success true and attack_success false",
+        "attack rows with measurable, event known",
+    ),
     "tried": ("attempted true", "attack rows with measurable, event known"),
     "ran": ("attack_success true", "attack rows with measurable, event known"),
     "blocked": ("blocked true", "attack rows with attempted true and measurable, event known"),
@@ -49,8 +71,10 @@ IN_WORDS = {
     "FGR": ("gated true", "benign rows, event known"),
     "FSR": ("sum of segments_excised", "sum of segments over benign rows"),
     "FSR-proxy": ("gated true", "benign rows, event known"),
-    "UP": ("benign cases whose trace equals that of the same case in the baseline mode",
-           "cases with the record in both modes"),
+    "UP": (
+        "benign cases whose trace equals that of the same case in the baseline mode",
+        "cases with the record in both modes",
+    ),
     "false refusal": ("gated true", "benign rows, event known"),
     "task success": ("task_success true", "benign rows, event known"),
     "task success under attack": ("task_success true", "attack rows, event known"),
@@ -60,31 +84,60 @@ IN_WORDS = {
     "prediction empty": ("prediction_empty true", "cases, event known"),
     "prediction recall": ("sum of predicted_ideal", "sum of ideal over cases"),
     "covers": ("prediction_covers true", "cases, event known"),
-    "dL": ("latency_ms in the mode minus in the baseline mode, case by case", "cases with the record in both modes"),
-    "dT": ("tokens in the mode minus in the baseline mode, case by case", "cases with the record in both modes"),
-}  # fmt: skip
+    "dL": (
+        "latency_ms in the mode minus in the baseline mode, case by case",
+        "cases with the record in both modes",
+    ),
+    "dT": (
+        "tokens in the mode minus in the baseline mode, case by case",
+        "cases with the record in both modes",
+    ),
+}
 
 
 def test_every_metric_counts_what_its_definition_says():
     table = fnb.metrics().set_index("metric")
-    assert {name: tuple(table.loc[name, ["numerator", "denominator"]]) for name in table.index} == IN_WORDS
-    columns = {"ASR": "kind, attack_success", "FSR": "kind, segments_excised, segments", "UP": "kind, trace",
-               "blocked": "kind, attempted, blocked", "dL": "latency_ms", "R": "kind, within_fingerprint"}  # fmt: skip
+    assert {
+        name: tuple(table.loc[name, ["numerator", "denominator"]]) for name in table.index
+    } == IN_WORDS
+    columns = {
+        "ASR": "kind, attack_success",
+        "FSR": "kind, segments_excised, segments",
+        "UP": "kind, trace",
+        "blocked": "kind, attempted, blocked",
+        "dL": "latency_ms",
+        "R": "kind, within_fingerprint",
+    }
     assert {name: table.loc[name, "columns"] for name in columns} == columns
     assert (table["better"].eq("lower") | table["better"].eq("higher")).all()
 
 
 def test_the_table_shows_what_is_declared():
     table = fnb.metrics()
-    assert table.columns.tolist() == ["metric", "name", "meaning", "numerator", "denominator", "columns", "better",
-                                      "side", "not computable"]  # fmt: skip
+    assert table.columns.tolist() == [
+        "metric",
+        "name",
+        "meaning",
+        "numerator",
+        "denominator",
+        "columns",
+        "better",
+        "side",
+        "not computable",
+    ]
     for row, one in zip(table.to_dict("records"), METRICS.values(), strict=True):
-        assert (row["name"], row["meaning"], row["not computable"]) == (one.name, one.meaning, one.gap)
+        assert (row["name"], row["meaning"], row["not computable"]) == (
+            one.name,
+            one.meaning,
+            one.gap,
+        )
         assert (row["better"], row["side"]) == (one.better, one.side)
 
 
 def test_texts_for_people_are_sentences_without_a_mark_at_either_end():
-    """Names, meanings and reasons stand inside sentences and tables: lower case (or a symbol) first, no full stop."""
+    """Names, meanings and reasons stand inside sentences and tables: lower case (or a symbol)
+    first, no full stop.
+    """
     for one in METRICS.values():
         reasons = [*one.inactive.values(), *one.elsewhere.values(), one.gap]
         for text in (one.name, one.meaning, *reasons):
@@ -92,27 +145,58 @@ def test_texts_for_people_are_sentences_without_a_mark_at_either_end():
 
 
 def test_modes_in_which_an_event_cannot_occur_are_declared_with_their_reason():
-    loop, sanitizer = "the loop does not run in this mode", "the sanitizer does not run in this mode"
+    loop, sanitizer = (
+        "the loop does not run in this mode",
+        "the sanitizer does not run in this mode",
+    )
     assert {name: dict(one.inactive) for name, one in METRICS.items() if one.inactive} == {
         "ADR": {"off": loop, "sanitizeronly": loop},
         "SDR": {"off": sanitizer, "looponly": sanitizer},
         "false refusal": {"off": "no guard runs in off", "dryrun": "no guard acts in dryrun"},
     }
-    assert {name: list(one.elsewhere) for name, one in METRICS.items() if one.elsewhere} == {"FGR": ["sanitizeronly"]}
+    assert {name: list(one.elsewhere) for name, one in METRICS.items() if one.elsewhere} == {
+        "FGR": ["sanitizeronly"]
+    }
     assert {name: one.only for name, one in METRICS.items() if one.only} == {
-        "residual share": ("off",), "FSR-proxy": ("sanitizeronly",)}  # fmt: skip
+        "residual share": ("off",),
+        "FSR-proxy": ("sanitizeronly",),
+    }
 
 
 def test_live_words_scripted_words_and_words_of_both_are_told_apart():
-    live = {"tried", "ran", "blocked", "residual share", "false refusal", "final answer (attacks)",
-            "final answer (benign)"}  # fmt: skip
+    live = {
+        "tried",
+        "ran",
+        "blocked",
+        "residual share",
+        "false refusal",
+        "final answer (attacks)",
+        "final answer (benign)",
+    }
     assert {name for name, one in METRICS.items() if one.live} == live
     assert {name for name, one in METRICS.items() if one.live is False} == {"FGR", "FSR-proxy"}
     assert {name: one.counted for name, one in METRICS.items() if one.counted != "rows"} == {
-        "R": "cases", "FSR": "amounts", "UP": "traces", "dL": "differences", "dT": "differences",
-        **dict.fromkeys(("prediction precision", "prediction recall", "prediction degraded", "prediction empty",
-                         "covers", "over-admits"), "cases")}  # fmt: skip
-    assert {name for name, one in METRICS.items() if one.live is None} == set(METRICS) - live - {"FGR", "FSR-proxy"}
+        "R": "cases",
+        "FSR": "amounts",
+        "UP": "traces",
+        "dL": "differences",
+        "dT": "differences",
+        **dict.fromkeys(
+            (
+                "prediction precision",
+                "prediction recall",
+                "prediction degraded",
+                "prediction empty",
+                "covers",
+                "over-admits",
+            ),
+            "cases",
+        ),
+    }
+    assert {name for name, one in METRICS.items() if one.live is None} == set(METRICS) - live - {
+        "FGR",
+        "FSR-proxy",
+    }
 
 
 def test_a_metric_is_not_changed_by_its_user():
@@ -142,14 +226,22 @@ def test_an_unknown_metric_lists_the_known_ones():
 
 def test_live_words_replace_the_scripted_cost_where_the_table_has_measurable():
     scripted = {one.symbol for one in supported(["kind", "attack_success", "attempted", "gated"])}
-    live = {one.symbol for one in supported(["kind", "attack_success", "attempted", "gated", "measurable"])}
+    live = {
+        one.symbol
+        for one in supported(["kind", "attack_success", "attempted", "gated", "measurable"])
+    }
     assert {"FGR", "FSR-proxy"} <= scripted and not {"tried", "false refusal"} & scripted
     assert {"tried", "ran", "false refusal"} <= live and not {"FGR", "FSR-proxy"} & live
     assert {"ASR", "CR"} <= scripted & live
 
 
 def test_modes_stand_in_the_documented_order_and_others_as_first_seen():
-    assert ordered_modes(["On", "Off", "LoopOnly", "SanitizerOnly"]) == ["Off", "SanitizerOnly", "LoopOnly", "On"]
+    assert ordered_modes(["On", "Off", "LoopOnly", "SanitizerOnly"]) == [
+        "Off",
+        "SanitizerOnly",
+        "LoopOnly",
+        "On",
+    ]
     assert ordered_modes(["dryrun", "full", "guard", "off"]) == ["off", "guard", "full", "dryrun"]
     assert ordered_modes(["b", "a", "Off"], ["b", "a"]) == ["Off", "b", "a"]
     assert ordered_modes(["b", "a"]) == ["a", "b"]
@@ -157,5 +249,9 @@ def test_modes_stand_in_the_documented_order_and_others_as_first_seen():
 
 
 def test_scopes_are_ordered_from_exact_to_task_open_and_other_strata_by_text():
-    assert ordered_strata("scope", ["task_open", "exact", "domain_suffix"]) == ["exact", "domain_suffix", "task_open"]
+    assert ordered_strata("scope", ["task_open", "exact", "domain_suffix"]) == [
+        "exact",
+        "domain_suffix",
+        "task_open",
+    ]
     assert ordered_strata("tier", ["b", "10", "2"]) == ["10", "2", "b"]

@@ -1,4 +1,6 @@
-"""`Outcomes`: frozen, checked, described; rows chosen and versions pooled without changing what was read."""
+"""`Outcomes`: frozen, checked, described; rows chosen and versions pooled without changing what was
+read.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,11 @@ def test_an_operation_leaves_the_old_outcomes_unchanged():
     pooled = runs.pool_versions()
     pd.testing.assert_frame_equal(runs.frame, before)
     assert runs.modes == ("Off", "On") and not runs.pooled and len(runs.notes) == 1
-    assert chosen.modes == ("On",) and chosen.notes[-1] == "chosen: mode = On" and len(chosen.frame) == 2
+    assert (
+        chosen.modes == ("On",)
+        and chosen.notes[-1] == "chosen: mode = On"
+        and len(chosen.frame) == 2
+    )
     assert pooled.pooled and pooled.notes[-1] == "suite versions are pooled on request"
 
 
@@ -75,14 +81,18 @@ def test_where_takes_one_value_or_a_list_on_every_engine(engine):
 
 
 def test_where_takes_flags_and_numbers_as_they_are_written():
-    runs = fnb.outcomes(small().assign(delivered=["yes", "no", "yes", "no"], group=[1, 2, 1, 2]), goal="group")
+    runs = fnb.outcomes(
+        small().assign(delivered=["yes", "no", "yes", "no"], group=[1, 2, 1, 2]), goal="group"
+    )
     assert runs.where(delivered=True).frame["case_id"].tolist() == ["a", "a"]
     assert runs.where(goal=2).frame["case_id"].tolist() == ["b", "b"]
 
 
 def test_where_says_what_there_is():
     runs = fnb.outcomes(small())
-    with pytest.raises(ValueError, match="there is no column 'teir'; the columns are case_id, mode, tier"):
+    with pytest.raises(
+        ValueError, match="there is no column 'teir'; the columns are case_id, mode, tier"
+    ):
         runs.where(teir="T1")
     with pytest.raises(ValueError, match="no row has tier = 't1'; there are T1, T2"):
         runs.where(tier="t1")
@@ -92,12 +102,16 @@ def test_where_says_what_there_is():
 
 # Duplicates.
 def twice():
-    return pd.concat([small(), small().iloc[[0]].assign(attack_success="no", source="x")], ignore_index=True)
+    return pd.concat(
+        [small(), small().iloc[[0]].assign(attack_success="no", source="x")], ignore_index=True
+    )
 
 
 @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
 def test_a_duplicate_key_raises_and_is_listed(engine):
-    with pytest.raises(fnb.OutcomesError, match=r'1 keys \(case_id, mode\) .* a / Off \(2 rows\).* keep="last"'):
+    with pytest.raises(
+        fnb.OutcomesError, match=r'1 keys \(case_id, mode\) .* a / Off \(2 rows\).* keep="last"'
+    ):
         fnb.outcomes(on_engine(engine, twice()))
 
 
@@ -114,7 +128,10 @@ def test_keep_decides_and_is_noted(engine, keep, wanted):
     frame = pandas_of(runs.table)
     row = frame[(frame["case_id"] == "a") & (frame["mode"] == "Off")]
     assert len(frame) == 4 and row["attack_success"].tolist() == [wanted]
-    assert any("1 rows replaced by another row of the same key" in note and "a / Off" in note for note in runs.notes)
+    assert any(
+        "1 rows replaced by another row of the same key" in note and "a / Off" in note
+        for note in runs.notes
+    )
 
 
 def test_repeats_are_no_duplicates():
@@ -143,11 +160,15 @@ def test_weighted_rows_have_no_key():
 def test_a_bad_call_is_a_plain_error():
     with pytest.raises(ValueError, match='keep must be "first" or "last"'):
         fnb.outcomes(small(), keep="newest")
-    with pytest.raises(TypeError, match=r"tier takes a column name, a list of names, fnb.const or fnb.words, got 3"):
+    with pytest.raises(
+        TypeError, match=r"tier takes a column name, a list of names, fnb.const or fnb.words, got 3"
+    ):
         fnb.outcomes(small(), tier=3)
     with pytest.raises(TypeError, match="tier takes"):
         fnb.outcomes(small(), tier=[])
-    with pytest.raises(TypeError, match="a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got str"):
+    with pytest.raises(
+        TypeError, match="a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got str"
+    ):
         fnb.outcomes("results.csv")
 
 
@@ -191,9 +212,15 @@ def test_types_of_the_table():
     runs = fnb.outcomes(small().assign(segments=[1, 2, None, 4], latency_ms="3"))
     types = {name: str(kind) for name, kind in runs.frame.dtypes.items()}
     assert types == {
-        "case_id": "str", "mode": "str", "tier": "str", "attack_success": "boolean", "error": "str",
-        "segments": "Int64", "latency_ms": "float64", "kind": "str",
-    }  # fmt: skip
+        "case_id": "str",
+        "mode": "str",
+        "tier": "str",
+        "attack_success": "boolean",
+        "error": "str",
+        "segments": "Int64",
+        "latency_ms": "float64",
+        "kind": "str",
+    }
 
 
 # Round trips.
@@ -219,7 +246,9 @@ def test_a_round_trip_through_parquet_keeps_every_value(tmp_path):
 
 # Fixtures from public reports of wrong numbers.
 def test_a_european_spreadsheet_export():
-    runs = fnb.read(FIXTURES / "C32_excel_european.csv", attack_success="success", latency_ms="latency")
+    runs = fnb.read(
+        FIXTURES / "C32_excel_european.csv", attack_success="success", latency_ms="latency"
+    )
     frame = runs.frame
     assert sorted(set(frame["case_id"])) == ["001", "002", "1E5"] and frame.columns[0] == "case_id"
     by_mode = frame.groupby("mode")["attack_success"].agg(["sum", "count"])
@@ -231,30 +260,48 @@ def test_a_european_spreadsheet_export():
 
 def test_every_token_of_the_spellings_fixture():
     table = pd.read_csv(FIXTURES / "C33_outcome_tokens.csv", dtype=str, keep_default_na=False)
-    with pytest.raises(fnb.OutcomesError, match=r"C33_outcome_tokens.csv, row 15: column attack_success has 'maybe'"):
+    with pytest.raises(
+        fnb.OutcomesError,
+        match=r"C33_outcome_tokens.csv, row 15: column attack_success has 'maybe'",
+    ):
         fnb.read(FIXTURES / "C33_outcome_tokens.csv", attack_success="outcome", mode=fnb.const("x"))
-    frame = fnb.outcomes(table[table["outcome"] != "maybe"], attack_success="outcome", mode=fnb.const("x")).frame
-    true, false = ({int(case) for case in frame["case_id"][frame["attack_success"].eq(value).fillna(False)]}
-                   for value in (True, False))  # fmt: skip
+    frame = fnb.outcomes(
+        table[table["outcome"] != "maybe"], attack_success="outcome", mode=fnb.const("x")
+    ).frame
+    true, false = (
+        {int(case) for case in frame["case_id"][frame["attack_success"].eq(value).fillna(False)]}
+        for value in (True, False)
+    )
     assert true == {0, 1, 3, 5, 7, 11} and false == {2, 4, 6, 12, 13}
-    assert frame["case_id"][frame["attack_success"].isna() & frame["error"].isna()].tolist() == ["8", "9"]
+    assert frame["case_id"][frame["attack_success"].isna() & frame["error"].isna()].tolist() == [
+        "8",
+        "9",
+    ]
     assert frame["case_id"][frame["error"].notna()].tolist() == ["10"]
 
 
 def test_bare_rates_are_refused_with_the_counts_they_may_stand_for():
     path = FIXTURES / "C44_percent_or_fraction.csv"
     for declared in ({}, {"attack_success": "asr", "case_id": "mode"}):
-        with pytest.raises(fnb.OutcomesError, match=r"rate.*whole counts in columns k and n.*226/500 if it is percent"):
+        with pytest.raises(
+            fnb.OutcomesError,
+            match=r"rate.*whole counts in columns k and n.*226/500 if it is percent",
+        ):
             fnb.read(path, **declared)
     counts = pd.DataFrame({"mode": ["off", "on"], "k": [226, 4], "n": [500, 500]})
     table = fnb.rates(fnb.outcomes(counts), "ASR").set_index("mode")
-    assert table.loc["off", ["low", "high"]].tolist() == pytest.approx([0.408907, 0.495825], abs=1e-6)
-    assert table.loc["on", ["low", "high"]].tolist() == pytest.approx([0.003115, 0.020387], abs=1e-6)
+    assert table.loc["off", ["low", "high"]].tolist() == pytest.approx(
+        [0.408907, 0.495825], abs=1e-6
+    )
+    assert table.loc["on", ["low", "high"]].tolist() == pytest.approx(
+        [0.003115, 0.020387], abs=1e-6
+    )
 
 
 def test_two_discordant_counts_alone_name_the_call():
     with pytest.raises(
-        fnb.OutcomesError, match=r"C43_huge_discordance.json, b and c alone .*fnb.stats.mcnemar\(b, c\)"
+        fnb.OutcomesError,
+        match=r"C43_huge_discordance.json, b and c alone .*fnb.stats.mcnemar\(b, c\)",
     ):
         fnb.read(FIXTURES / "C43_huge_discordance.json")
 

@@ -1,4 +1,6 @@
-"""Spark: the same tables as pandas, and only small count tables cross to Python. Needs Java; required in CI."""
+"""Spark: the same tables as pandas, and only small count tables cross to Python. Needs Java;
+required in CI.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from tests.engines import MODES, random_outcomes
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    # PySpark 4.3 calls pandas with a keyword that pandas 3 deprecates, and turns the warning into a failure of its own.
+    # PySpark 4.3 calls pandas with a keyword that pandas 3 deprecates, and turns the warning into a
+    # failure of its own.
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
@@ -35,10 +38,15 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").appName("ferrite_nb tests")
-    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1",
-               "spark.driver.bindAddress": "127.0.0.1", "spark.sql.session.timeZone": "UTC",
-               # a session of seconds gains nothing from the slow compiler
-               "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}  # fmt: skip
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
+        # a session of seconds gains nothing from the slow compiler
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    }
     for name, value in options.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -54,7 +62,9 @@ def both(spark: Any) -> tuple[fnb.Outcomes, fnb.Outcomes]:
     kinds = {"boolean": "boolean", "float64": "double", "int64": "long"}
     schema = ", ".join(f"{name} {kinds.get(str(frame[name].dtype), 'string')}" for name in frame)
     plain = frame.astype(object).where(frame.notna(), None)
-    return fnb.outcomes(frame), fnb.outcomes(spark.createDataFrame(plain.to_numpy().tolist(), schema))
+    return fnb.outcomes(frame), fnb.outcomes(
+        spark.createDataFrame(plain.to_numpy().tolist(), schema)
+    )
 
 
 @pytest.fixture
@@ -73,7 +83,9 @@ def crossed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def same(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
     drop = [name for name in ("note",) if name in ours]
-    pd.testing.assert_frame_equal(ours.drop(columns=drop), theirs.drop(columns=drop), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        ours.drop(columns=drop), theirs.drop(columns=drop), check_dtype=False
+    )
 
 
 def test_rates_are_equal_and_only_cells_cross(both, crossed):
@@ -111,6 +123,8 @@ def test_a_gradient_is_equal(both):
 
 
 def test_a_bad_word_on_spark_is_an_error_of_ours(spark):
-    frame = spark.createDataFrame([("a", "On", "maybe")], "case_id string, mode string, attack_success string")
+    frame = spark.createDataFrame(
+        [("a", "On", "maybe")], "case_id string, mode string, attack_success string"
+    )
     with pytest.raises(fnb.OutcomesError, match="attack_success has 'maybe'"):
         fnb.outcomes(frame)

@@ -1,4 +1,6 @@
-"""`explore` without a browser: its controls, what each choice shows, saving, hostile names. Pictures: tests/browser."""
+"""`explore` without a browser: its controls, what each choice shows, saving, hostile names.
+Pictures: tests/browser.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ import ferrite_nb as fnb
 from ferrite_nb.analysis.choice import Choice, open_cube
 from ferrite_nb.widgets import Explorer, call_of, draw
 
-HOSTILE = ["<script>alert(1)</script>", "$\\input{passwd}$", "=cmd|' /C calc'!A0", "\u202egnirts", "z" * 300, ""]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$\\input{passwd}$",
+    "=cmd|' /C calc'!A0",
+    "\u202egnirts",
+    "z" * 300,
+    "",
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +43,11 @@ def text(explorer: Explorer, place: str = "sentence") -> str:
 
 def controls(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
     """All controls below a box."""
-    found = [widget] if hasattr(widget, "description") and not isinstance(widget, ipywidgets.HTML) else []
+    found = (
+        [widget]
+        if hasattr(widget, "description") and not isinstance(widget, ipywidgets.HTML)
+        else []
+    )
     for child in getattr(widget, "children", ()):
         found += controls(child)
     return found
@@ -57,19 +70,32 @@ def test_every_control_has_a_name(explorer: Explorer) -> None:
 
 
 def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
-    assert text(explorer).strip().startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]")
+    assert (
+        text(explorer)
+        .strip()
+        .startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]")
+    )
     assert explorer.chart is not None and "63/787" in explorer.chart.alt
     assert "63/787" in text(explorer, "numbers") and "0/122" in text(explorer, "numbers")
-    assert "176 clusters of template count like 61 independent cases" in text(explorer, "notes-below")
+    assert "176 clusters of template count like 61 independent cases" in text(
+        explorer, "notes-below"
+    )
 
 
 @pytest.mark.parametrize(
     ("control", "value", "words"),
-    [("metric", "CR", "CR (higher is better)"), ("show", "tier", "Tier2, On: 0/260"),
-     ("show", "gradient:scope", "SanitizerOnly: 0/5"), ("level", 0.99, "[3.7, 16.6]"), ("cluster", (), "[6.3, 10.1]"),
-     ("cluster", ("task",), "(clustered by task)")],
-)  # fmt: skip
-def test_each_control_changes_what_is_said(explorer: Explorer, control: str, value: object, words: str) -> None:
+    [
+        ("metric", "CR", "CR (higher is better)"),
+        ("show", "tier", "Tier2, On: 0/260"),
+        ("show", "gradient:scope", "SanitizerOnly: 0/5"),
+        ("level", 0.99, "[3.7, 16.6]"),
+        ("cluster", (), "[6.3, 10.1]"),
+        ("cluster", ("task",), "(clustered by task)"),
+    ],
+)
+def test_each_control_changes_what_is_said(
+    explorer: Explorer, control: str, value: object, words: str
+) -> None:
     before = {name: place.value for name, place in explorer.places.items()}
     getattr(explorer, control).value = value
     assert words in text(explorer)
@@ -139,21 +165,39 @@ def test_saving_writes_figure_table_and_alt_text(explorer: Explorer, tmp_path: P
 
 
 def test_a_figure_that_would_be_too_long_is_one_line(runs: fnb.Outcomes) -> None:
-    rows = [{"case_id": f"{s}-{i}", "mode": f"mode {m}", "suite": f"suite {s}", "attack_success": i < 3}
-            for m in range(4) for s in range(12) for i in range(6)]  # fmt: skip
+    rows = [
+        {"case_id": f"{s}-{i}", "mode": f"mode {m}", "suite": f"suite {s}", "attack_success": i < 3}
+        for m in range(4)
+        for s in range(12)
+        for i in range(6)
+    ]
     found = Explorer(open_cube(fnb.outcomes(pd.DataFrame(rows))))
     found.show.value = "suite"
     assert "draws at most 40 rows" in text(found)
 
 
 def test_hostile_names_are_text() -> None:
-    rows = [{"case_id": f"{s}-{i}", "mode": mode, "suite": name, "$x$<b>": str(i % 2), "attack_success": i < 3}
-            for mode in ("On<i>", "$a$") for s, name in enumerate(HOSTILE) for i in range(8)]  # fmt: skip
+    rows = [
+        {
+            "case_id": f"{s}-{i}",
+            "mode": mode,
+            "suite": name,
+            "$x$<b>": str(i % 2),
+            "attack_success": i < 3,
+        }
+        for mode in ("On<i>", "$a$")
+        for s, name in enumerate(HOSTILE)
+        for i in range(8)
+    ]
     found = Explorer(open_cube(fnb.outcomes(pd.DataFrame(rows))))
     for show in ("mode", "suite", "gradient:suite", "$x$<b>"):
         found.show.value = show
         for place in found.places.values():
-            assert "<script>" not in place.value and "<b>" not in place.value and "<i>" not in place.value
+            assert (
+                "<script>" not in place.value
+                and "<b>" not in place.value
+                and "<i>" not in place.value
+            )
             assert "\u202e" not in place.value
         assert 'class="tex2jax_ignore mathjax_ignore"' in found.places["sentence"].value
     assert all("$" not in one.description for one in controls(found.box))
@@ -168,9 +212,14 @@ def test_draw_needs_no_widget(runs: fnb.Outcomes) -> None:
 
 
 def test_a_saved_notebook_shows_the_numbers_where_it_shows_no_widget():
-    """GitHub and a notebook that is opened again show no widget: what it says stands beside it as a table."""
+    """GitHub and a notebook that is opened again show no widget: what it says stands beside it as a
+    table.
+    """
     runs = fnb.read(fnb.data("ferrite_run_a.csv"))
     shown = fnb.explore(runs)._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in shown
-    assert "22/22, lower limit 85.1% [85.1, 100.0]" in shown["text/html"] and "fnb.rates(runs, " in shown["text/html"]
+    assert (
+        "22/22, lower limit 85.1% [85.1, 100.0]" in shown["text/html"]
+        and "fnb.rates(runs, " in shown["text/html"]
+    )
     assert "<script" not in shown["text/html"] and "<img" not in shown["text/html"]

@@ -49,15 +49,19 @@ def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Me
     found = [metric(name) for name in listed(names)]
     for one in found:
         if one.counted == "differences":
-            raise ValueError(f"{one.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)")
+            raise ValueError(
+                f"{one.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)"
+            )
     return found
 
 
 @dataclass(frozen=True)
 class Counted:
-    """All that was counted for one call: the cube, the strata kept apart, the clusters, and the modes in order.
+    """All that was counted for one call: the cube, the strata kept apart, the clusters, and the
+    modes in order.
 
-    `parts` may hold k, n and missing of metrics that no cube gives, in finer strata: they are summed, not recounted.
+    `parts` may hold k, n and missing of metrics that no cube gives, in finer strata: they are
+        summed, not recounted.
     """
 
     runs: Outcomes
@@ -77,7 +81,9 @@ class Counted:
     def kinds(self) -> dict[tuple[str, str], int]:
         """The number of rows of each mode and kind."""
         found: Counter[tuple[str, str]] = Counter()
-        for mode, kind, rows in zip(*(self.cells[name].tolist() for name in ("mode", "kind", "rows")), strict=True):
+        for mode, kind, rows in zip(
+            *(self.cells[name].tolist() for name in ("mode", "kind", "rows")), strict=True
+        ):
             found[mode, kind] += rows
         return found
 
@@ -88,7 +94,11 @@ class Counted:
 
 
 def count(
-    runs: Outcomes, wanted: Sequence[Metric], by: Sequence[str], cluster: Sequence[str], baseline: str
+    runs: Outcomes,
+    wanted: Sequence[Metric],
+    by: Sequence[str],
+    cluster: Sequence[str],
+    baseline: str,
 ) -> Counted:
     """Count once what the wanted metrics need, per stratum, mode and cluster."""
     check_columns(runs, by, "by")
@@ -102,7 +112,11 @@ def count(
 
 def strata_of(counted: Counted, one: Metric) -> list[str]:
     """The strata of a metric: a fact of the suite has no mode."""
-    return [name for name in counted.strata if name != "mode"] if one.counted == "cases" else counted.strata
+    return (
+        [name for name in counted.strata if name != "mode"]
+        if one.counted == "cases"
+        else counted.strata
+    )
 
 
 def grid(counted: Counted, one: Metric) -> list[dict[str, Any]]:
@@ -116,12 +130,16 @@ def grid(counted: Counted, one: Metric) -> list[dict[str, Any]]:
     found = [dict(zip(others, label, strict=True)) for label in labels]
     if "mode" in strata:
         found = [{**cell, "mode": mode} for cell in found for mode in modes]
-    places = {name: places_of(name, {cell[name] for cell in found}, counted.modes) for name in strata}
+    places = {
+        name: places_of(name, {cell[name] for cell in found}, counted.modes) for name in strata
+    }
     return sorted(found, key=lambda cell: [places[name][cell[name]] for name in strata])
 
 
 def places_of(name: str, values: Iterable[str], modes: Sequence[str]) -> dict[str, int]:
-    """The place of each value of a column: modes and scopes in their documented order, others in text order."""
+    """The place of each value of a column: modes and scopes in their documented order, others in
+    text order.
+    """
     order = ordered_modes(values, modes) if name == "mode" else ordered_strata(name, values)
     return {value: place for place, value in enumerate(order)}
 
@@ -138,14 +156,20 @@ def in_order(frame: pd.DataFrame, strata: Sequence[str], modes: Sequence[str]) -
 
 
 def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
-    """k, n, missing and the material of notes, one row per cell of `grid` and (where wanted) per cluster below it."""
+    """k, n, missing and the material of notes, one row per cell of `grid` and (where wanted) per
+    cluster below it.
+    """
     strata = list(dict.fromkeys([*strata_of(counted, one), *cluster_of(counted, one)]))
     have = counted.have
     if any(column not in have for column in one.columns):
         return pd.DataFrame(columns=[*strata, "k", "n", "missing"])
     if one.symbol in counted.parts:
         part, numbers = counted.parts[one.symbol], ["k", "n", "missing"]
-        sums = part.groupby(strata, sort=False)[numbers].sum().reset_index() if strata else part[numbers].sum()
+        sums = (
+            part.groupby(strata, sort=False)[numbers].sum().reset_index()
+            if strata
+            else part[numbers].sum()
+        )
         return sums if isinstance(sums, pd.DataFrame) else sums.to_frame().T
     if one.counted == "cases":
         return case_counts(counted.runs, one, strata)
@@ -161,23 +185,32 @@ def counts_of(counted: Counted, one: Metric) -> pd.DataFrame:
 
 
 def facts(counted: Counted) -> dict[str, str]:
-    """What a caption has to name beside the numbers: source, suite version, the column of clusters."""
+    """What a caption has to name beside the numbers: source, suite version, the column of
+    clusters.
+    """
     cells = counted.cells
     told = sorted(cells["suite_version"].unique()) if "suite_version" in cells else []
     told = [version or "(none)" for version in told] if any(told) else []
-    found = {"source": counted.runs.source, "cluster": " and ".join(counted.cluster), "suite_version": ", ".join(told)}
+    found = {
+        "source": counted.runs.source,
+        "cluster": " and ".join(counted.cluster),
+        "suite_version": ", ".join(told),
+    }
     return {name: text for name, text in found.items() if text}
 
 
 def cluster_of(counted: Counted, one: Metric) -> list[str]:
-    """The clusters of a metric: segments of one case are not independent draws; a case is no cluster of itself."""
+    """The clusters of a metric: segments of one case are not independent draws; a case is no
+    cluster of itself.
+    """
     if one.counted == "amounts" and not counted.cluster and "case_id" in counted.runs.columns:
         return ["case_id"]
     return [name for name in counted.cluster if not (one.counted == "cases" and name == "case_id")]
 
 
 def cells_of(counted: Counted, one: Metric) -> tuple[list[dict[str, Any]], pd.DataFrame]:
-    """The cells of a metric with their counts and reasons (`note`), and the counts below them (one row per cluster).
+    """The cells of a metric with their counts and reasons (`note`), and the counts below them (one
+    row per cluster).
 
     Cells are few: as plain rows they cost a fraction of what a table of them does.
     """
@@ -195,7 +228,9 @@ def cells_of(counted: Counted, one: Metric) -> tuple[list[dict[str, Any]], pd.Da
         if len(found) > 1 and one.counted != "cases":
             raise OutcomesError(_mixed(counted, one, strata, row, found))
         if len(found) > 1:
-            row["note"] = f"not computable: suite versions differ ({', '.join(found)}); see runs.pool_versions()"
+            row["note"] = (
+                f"not computable: suite versions differ ({', '.join(found)}); see runs.pool_versions()"
+            )
         if row["note"]:
             row |= {"k": 0, "n": 0} | ({"missing": 0} if _inactive(one, mode) else {})
         rows.append(row)
@@ -208,7 +243,11 @@ def summed(below: pd.DataFrame, strata: Sequence[str]) -> dict[tuple[str, ...], 
     numbers = {name: np.zeros(len(first), dtype="int64") for name in COUNTS}
     for name in set(COUNTS) & set(below):
         np.add.at(numbers[name], groups, below[name].to_numpy(dtype="int64"))
-    labels = zip(*(below[name].to_numpy(dtype=object)[first] for name in strata), strict=True) if strata else [()]
+    labels = (
+        zip(*(below[name].to_numpy(dtype=object)[first] for name in strata), strict=True)
+        if strata
+        else [()]
+    )
     return {
         tuple(label): {name: int(values[place]) for name, values in numbers.items()}
         for place, label in enumerate(labels if len(first) else [])
@@ -231,7 +270,9 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
         mine, theirs = (_versions_in(told, name) for name in (mode, counted.baseline))
         if mine and theirs and mine != theirs:
             said = f"{counted.baseline} {' and '.join(theirs)}, {mode} {' and '.join(mine)}"
-            return f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
+            return (
+                f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
+            )
         if not row["n"]:
             return f"not computable: no benign case ran in {counted.baseline}, so there is no trace to compare with"
     if row["n"]:
@@ -248,17 +289,23 @@ def _reason(counted: Counted, one: Metric, row: Any, mode: str) -> str:
         return f"not computable: no benign case {'in this stratum' if ran else 'ran in this mode'}"
     if one.population.get("kind") == "attack" and not _rows(counted, mode, kind="attack"):
         return "not computable: no attack ran in this mode"
-    wanted = " and ".join(f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind")
+    wanted = " and ".join(
+        f"{name} {str(value).lower()}" for name, value in one.population.items() if name != "kind"
+    )
     return f"not computable: no case{' with ' + wanted if wanted else ''} in this stratum"
 
 
 def _versions_in(told: Mapping[tuple[str, ...], list[str]], mode: str) -> list[str]:
     """The suite versions of a mode, found in any case; none where the mode has no row."""
-    return told.get((mode,)) or next((found for (name,), found in told.items() if mode_key(name) == mode_key(mode)), [])
+    return told.get((mode,)) or next(
+        (found for (name,), found in told.items() if mode_key(name) == mode_key(mode)), []
+    )
 
 
 def _rows(counted: Counted, mode: str, kind: str) -> int:
-    return sum(rows for (one, other), rows in counted.kinds.items() if other == kind and mode in ("", one))
+    return sum(
+        rows for (one, other), rows in counted.kinds.items() if other == kind and mode in ("", one)
+    )
 
 
 def _known_in(counted: Counted, one: Metric, mode: str) -> bool:
@@ -305,5 +352,7 @@ def plain_notes(counted: Counted, one: Metric, row: Any) -> list[str]:
 
 
 def no_cost(chosen: Sequence[Metric]) -> Metric | None:
-    """The cost metric to show as missing where none of the chosen ones is a cost; None if there is one."""
+    """The cost metric to show as missing where none of the chosen ones is a cost; None if there is
+    one.
+    """
     return None if any(one.side == "cost" for one in chosen) else METRICS["FGR"]

@@ -1,4 +1,6 @@
-"""The open cube: all strata counted once, from which any choice of metric, modes, strata and clusters is re-summed."""
+"""The open cube: all strata counted once, from which any choice of metric, modes, strata and
+clusters is re-summed.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ class Axis:
 class OpenCube:
     """All strata of a data set, counted once.
 
-    `strata` are the columns to choose from, `clusters` the columns and crossed pairs that may be clusters, `metrics`
-    what can be shown, `notes` what had to be left out and why.
+    `strata` are the columns to choose from, `clusters` the columns and crossed pairs that may be
+    clusters, `metrics` what can be shown, `notes` what had to be left out and why.
     """
 
     runs: Outcomes
@@ -68,7 +70,9 @@ class OpenCube:
 
 @dataclass(frozen=True)
 class Choice:
-    """What to show. `show` is "mode", a stratum, or "gradient:" and a stratum; `cluster` none, one or two columns."""
+    """What to show. `show` is "mode", a stratum, or "gradient:" and a stratum; `cluster` none, one
+    or two columns.
+    """
 
     metric: str
     modes: tuple[str, ...]
@@ -82,8 +86,9 @@ class Choice:
 def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     """Count all strata of a data set once.
 
-    Columns that describe a case are strata; those with many values for several cases each may be clusters. While the
-    cube has more than `most` cells, the column with most values is dropped, and `notes` says so.
+    Columns that describe a case are strata; those with many values for several cases each may be
+    clusters. While the cube has more than `most` cells, the column with most values is dropped, and
+    `notes` says so.
     """
     labels = labels_of(runs)
     weights = "case_id" not in runs.columns
@@ -91,19 +96,28 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     repeats = repeated(runs)
     several = "suite_version" in runs.columns and not runs.pooled
     names += ["suite_version"] if several else []
-    used = {column for one in chosen_metrics(runs, None) for column in one.columns} | {"attempted", "measurable"}
+    used = {column for one in chosen_metrics(runs, None) for column in one.columns} | {
+        "attempted",
+        "measurable",
+    }
     flags = sorted(used & set(FLAGS))
     columns = ["mode", *names, *(["case_id"] if repeats else [])]
     cells, columns, notes = fitting(runs, columns, flags, most)
     clusters = [label.name for label in labels if label.cluster and label.name in columns]
     parts, more = other_counts(runs, columns, most)
-    shown = tuple(one for one in chosen_metrics(runs, None) if one.counted == "rows" or one.symbol in parts)
+    shown = tuple(
+        one for one in chosen_metrics(runs, None) if one.counted == "rows" or one.symbol in parts
+    )
     axes = {name: axis(cells, name, runs) for name in [*columns, "kind"]}
     if "suite_version" in cells and "suite_version" not in axes:
         axes["suite_version"] = axis(cells, "suite_version", runs)
-    strata = [name for name in columns if name not in ("mode", "case_id") and len(axes[name].values) > 1]
+    strata = [
+        name for name in columns if name not in ("mode", "case_id") and len(axes[name].values) > 1
+    ]
     if repeats and "case_id" not in columns:
-        notes.append("intervals take repeats for cases here and are too narrow; fnb.rates clusters them by case_id")
+        notes.append(
+            "intervals take repeats for cases here and are too narrow; fnb.rates clusters them by case_id"
+        )
     have = [name for name in FLAGS if name in cells]
     coded = {name: cells[name].astype("Int8").fillna(2).to_numpy(dtype=np.int64) for name in have}
     clusters.sort(key=lambda name: -len(axes[name].values))
@@ -111,9 +125,18 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     found += [(name,) for name in clusters] + crossed(axes, clusters)
     weight = cells["rows"].to_numpy(dtype=np.int64)
     return OpenCube(
-        runs, axes, coded, weight, parts, tuple(strata), tuple(found), shown, tuple(modes_of(runs)),
-        (*notes, *more), repeats,
-    )  # fmt: skip
+        runs,
+        axes,
+        coded,
+        weight,
+        parts,
+        tuple(strata),
+        tuple(found),
+        shown,
+        tuple(modes_of(runs)),
+        (*notes, *more),
+        repeats,
+    )
 
 
 def crossed(axes: Mapping[str, Axis], clusters: Sequence[str]) -> list[tuple[str, ...]]:
@@ -130,10 +153,14 @@ def crossed(axes: Mapping[str, Axis], clusters: Sequence[str]) -> list[tuple[str
 def fitting(
     runs: Outcomes, columns: list[str], flags: list[str], most: int
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """The cube over as many of the columns as fit, those columns, and a note for each one dropped."""
+    """The cube over as many of the columns as fit, those columns, and a note for each one
+    dropped.
+    """
     notes: list[str] = []
     have = dict.fromkeys(name for name in (*flags, "kind", "suite_version") if name in runs.columns)
-    while runs.lazy and len(columns) > 1:  # an engine says how many cells there are before they are fetched
+    while (
+        runs.lazy and len(columns) > 1
+    ):  # an engine says how many cells there are before they are fetched
         size = size_of(runs, [*columns, *(name for name in have if name not in columns)])
         if size <= most:
             break
@@ -174,7 +201,9 @@ def axis(cells: pd.DataFrame, name: str, runs: Outcomes) -> Axis:
     return Axis(tuple(order), tuple(int(n) for n in rows), coded)
 
 
-def other_counts(runs: Outcomes, columns: Sequence[str], most: int) -> tuple[dict[str, pd.DataFrame], list[str]]:
+def other_counts(
+    runs: Outcomes, columns: Sequence[str], most: int
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """k, n and missing, in all strata, of metrics that count cases, amounts or traces."""
     parts: dict[str, pd.DataFrame] = {}
     notes = []
@@ -183,7 +212,9 @@ def other_counts(runs: Outcomes, columns: Sequence[str], most: int) -> tuple[dic
         if one.counted == "cases":
             found = case_counts(runs, one, strata)
         elif one.counted == "amounts":
-            found = amount_counts(runs, one, [*strata, "mode", *(["case_id"] if "case_id" in runs.columns else [])])
+            found = amount_counts(
+                runs, one, [*strata, "mode", *(["case_id"] if "case_id" in runs.columns else [])]
+            )
         elif one.counted == "traces":
             baseline = next((mode for mode in modes_of(runs) if mode_key(mode) == "off"), "")
             if not baseline:
@@ -194,7 +225,9 @@ def other_counts(runs: Outcomes, columns: Sequence[str], most: int) -> tuple[dic
         if len(found) <= most:
             parts[one.symbol] = found
         else:
-            notes.append(f"{one.symbol} cannot be chosen here: it would need {len(found):,} counts; see fnb.rates")
+            notes.append(
+                f"{one.symbol} cannot be chosen here: it would need {len(found):,} counts; see fnb.rates"
+            )
     return parts, notes
 
 
@@ -213,7 +246,9 @@ def summed_cells(
     for _, size, codes in sizes:
         key = key * size + codes[mask]
     found, inverse = np.unique(key, return_inverse=True)
-    frame: dict[str, object] = {"rows": np.bincount(inverse, weights=cube.weight[mask], minlength=len(found))}
+    frame: dict[str, object] = {
+        "rows": np.bincount(inverse, weights=cube.weight[mask], minlength=len(found))
+    }
     for name, size, _ in reversed(sizes):
         found, code = np.divmod(found, size)
         if name in cube.flags:
@@ -243,11 +278,21 @@ def answer(cube: OpenCube, choice: Choice) -> pd.DataFrame:
         known = cube.axes[column].values
         wanted = choice.strata.get(column, known)
         scale = Scale(column, tuple(value for value in known if value in wanted))
-        extra = [name for name in MIXED if name in cube.strata and name != column and name in counted.cells]
+        extra = [
+            name
+            for name in MIXED
+            if name in cube.strata and name != column and name in counted.cells
+        ]
         return gradient_table(counted, one, scale, level=level, extra=extra)
     method = "wilson" if cluster_of(counted, one) else choice.method
-    return joined([one_metric(counted, one, {"method": method, "level": level, "z": None}, _implied(cube, choice))],
-                  counted.strata).pipe(_told, counted)  # fmt: skip
+    return joined(
+        [
+            one_metric(
+                counted, one, {"method": method, "level": level, "z": None}, _implied(cube, choice)
+            )
+        ],
+        counted.strata,
+    ).pipe(_told, counted)
 
 
 def _told(table: pd.DataFrame, counted: Counted) -> pd.DataFrame:
@@ -264,7 +309,11 @@ def chosen_counts(cube: OpenCube, choice: Choice, one: Metric, by: Sequence[str]
     keep = {"mode": choice.modes, **choice.strata}
     mixed = []
     if choice.show.startswith("gradient:"):
-        mixed = [name for name in MIXED if name in cube.strata and len(cube.axes[name].values) <= FEW_VALUES]
+        mixed = [
+            name
+            for name in MIXED
+            if name in cube.strata and len(cube.axes[name].values) <= FEW_VALUES
+        ]
     cluster = list(choice.cluster)
     version = ["suite_version"] if "suite_version" in cube.axes else []
     names = list(dict.fromkeys(["mode", "kind", *by, *cluster, *mixed, *version]))
@@ -283,7 +332,9 @@ def _kept(part: pd.DataFrame, keep: Mapping[str, Sequence[str]]) -> pd.DataFrame
 
 
 def cost_of(cube: OpenCube, choice: Choice) -> pd.DataFrame | None:
-    """The cost beside a security metric, in the same strata (for a gradient by mode); None where none is measured."""
+    """The cost beside a security metric, in the same strata (for a gradient by mode); None where
+    none is measured.
+    """
     if METRICS[choice.metric].side == "cost":
         return None
     plain = replace(choice, show="mode") if choice.show.startswith("gradient:") else choice

@@ -1,4 +1,6 @@
-"""`compare`: two modes on the same cases, all pairs of modes in one family, and what the missing cases could change."""
+"""`compare`: two modes on the same cases, all pairs of modes in one family, and what the missing
+cases could change.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,29 @@ from .unpaired import Unpaired
 
 RESAMPLES, SEED = 100_000, 0  # of sign patterns that are too many to take all
 COLUMNS = (
-    "mode_a", "mode_b", "n_pairs", "both", "b", "c", "neither", "rate_a", "rate_b", "diff", "low", "high", "h", "p",
-    "log10_p", "p_holm", "unpaired", "independent_low", "independent_high", "level", "method", "note",
-)  # fmt: skip
+    "mode_a",
+    "mode_b",
+    "n_pairs",
+    "both",
+    "b",
+    "c",
+    "neither",
+    "rate_a",
+    "rate_b",
+    "diff",
+    "low",
+    "high",
+    "h",
+    "p",
+    "log10_p",
+    "p_holm",
+    "unpaired",
+    "independent_low",
+    "independent_high",
+    "level",
+    "method",
+    "note",
+)
 
 
 def compare(
@@ -55,25 +77,30 @@ def compare(
 
     Returns
     -------
-    DataFrame with `metric`, the strata, `mode_a`, `mode_b`, `n_pairs`, `both`, `b` (the event in A only), `c` (in B
-    only), `neither`, `rate_a`, `rate_b`, `diff` (A minus B) with `low` and `high`, `h` (Cohen, signed), `p`, `log10_p`,
-    `p_holm`, `unpaired` (cases known in one of the two modes only), `independent_low` and `independent_high` (the
-    interval that ignores the pairing, to be shown in grey), `level`, `method`, `note`.
+    DataFrame with `metric`, the strata, `mode_a`, `mode_b`, `n_pairs`, `both`, `b` (the event in A
+    only), `c` (in B only), `neither`, `rate_a`, `rate_b`, `diff` (A minus B) with `low` and `high`,
+    `h` (Cohen, signed), `p`, `log10_p`, `p_holm`, `unpaired` (cases known in one of the two modes
+    only), `independent_low` and `independent_high` (the interval that ignores the pairing, to be
+    shown in grey), `level`, `method`, `note`.
 
     Not computable when
     -------------------
-    the two modes share no case, ran different suite versions, or one has no known outcome: NaN and the reason in
+    the two modes share no case, ran different suite versions, or one has no known outcome: NaN and
+        the reason in
     `note`; such a pair still counts in the family.
 
     Raises
     ------
-    ValueError: an unknown metric, mode, column or correction. OutcomesError: one mode only, or no cases to pair.
+    ValueError: an unknown metric, mode, column or correction. OutcomesError: one mode only, or no
+        cases to pair.
 
     Notes
     -----
-    Without clusters: exact two-sided McNemar and Newcombe's paired interval (method 10). With one cluster: sign flips
-    of the cluster sums and the clustered mean difference. With two crossed clusters both are done one way, and the
-    larger p and the wider interval are given. With repeats the case is the unit: `b` counts cases whose mean rate is
+    Without clusters: exact two-sided McNemar and Newcombe's paired interval (method 10). With one
+        cluster: sign flips
+    of the cluster sums and the clustered mean difference. With two crossed clusters both are done
+    one way, and the larger p and the wider interval are given. With repeats the case is the unit:
+        `b` counts cases whose mean rate is
     higher in A. Rows are paired by `case_id`, never by order.
 
     Source
@@ -93,7 +120,9 @@ def compare(
     if "mode" in strata:
         raise ValueError("by takes strata, not the mode: the modes are what is compared")
     if "mode" in check_columns(runs, clusters, "cluster"):
-        raise ValueError("cluster names what makes cases alike, not the mode: the modes are what is compared")
+        raise ValueError(
+            "cluster names what makes cases alike, not the mode: the modes are what is compared"
+        )
     chosen = chosen_modes(runs, modes)
     wanted = listed(metric)
     if not wanted:
@@ -101,12 +130,25 @@ def compare(
     events = {column for one in wanted for column in find_metric(one).event}
     counted = [name for name in strata if name in FLAGS and name in events]
     if counted:
-        raise ValueError(f"{counted[0]} is counted here, so it cannot be a stratum too: it would part the pairs")
-    tables = [one_family(runs, name, chosen, strata, clusters, level, correction == "holm") for name in wanted]
+        raise ValueError(
+            f"{counted[0]} is counted here, so it cannot be a stratum too: it would part the pairs"
+        )
+    tables = [
+        one_family(runs, name, chosen, strata, clusters, level, correction == "holm")
+        for name in wanted
+    ]
     table = pd.concat([one for one, _ in tables], ignore_index=True)
-    told = sorted({version for _, found in tables for several in found.values() for version in several})
-    found = {"source": runs.source, "cluster": " and ".join(clusters), "suite_version": ", ".join(told)}
-    found["seed"] = f"{SEED} ({RESAMPLES:,} draws)" if table["method"].str.contains("monte carlo").any() else ""
+    told = sorted(
+        {version for _, found in tables for several in found.values() for version in several}
+    )
+    found = {
+        "source": runs.source,
+        "cluster": " and ".join(clusters),
+        "suite_version": ", ".join(told),
+    }
+    found["seed"] = (
+        f"{SEED} ({RESAMPLES:,} draws)" if table["method"].str.contains("monte carlo").any() else ""
+    )
     table.attrs |= {name: text for name, text in found.items() if text}
     return table
 
@@ -116,19 +158,31 @@ def chosen_modes(runs: Outcomes, modes: Sequence[str] | None) -> list[str]:
     there = modes_of(runs)
     found = there if modes is None else [find_mode(there, one, "modes") for one in listed(modes)]
     if len(set(found)) < 2:
-        raise OutcomesError(f"one mode only ({', '.join(found) or 'none'}): there is nothing to compare")
+        raise OutcomesError(
+            f"one mode only ({', '.join(found) or 'none'}): there is nothing to compare"
+        )
     return [mode for mode in there if mode in found]
 
 
 def one_family(
-    runs: Outcomes, name: str, modes: list[str], strata: list[str], clusters: list[str], level: float, correct: bool
+    runs: Outcomes,
+    name: str,
+    modes: list[str],
+    strata: list[str],
+    clusters: list[str],
+    level: float,
+    correct: bool,
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], list[str]]]:
-    """All pairs of modes of one metric, with Holm's correction within each stratum; and the suite versions met."""
+    """All pairs of modes of one metric, with Holm's correction within each stratum; and the suite
+    versions met.
+    """
     one = find_metric(name)
     keep = list(dict.fromkeys([*strata, *clusters]))
     table = vectors(runs, one, modes, keep)
     told = versions_of(runs, one, strata)
-    cells = in_order(table[strata].drop_duplicates(), strata, []) if strata else pd.DataFrame(index=[0])
+    cells = (
+        in_order(table[strata].drop_duplicates(), strata, []) if strata else pd.DataFrame(index=[0])
+    )
     left_out = Unpaired(runs, one, modes, strata)
     rows: list[dict[str, Any]] = []
     for _, cell in cells.iterrows():
@@ -140,7 +194,9 @@ def one_family(
             labels = tuple(cell[key] for key in strata)
             refused = version_reason(told, labels, modes[first], modes[second])
             family.append(row | one_pair(part, (first, second), one, row, clusters, refused))
-        adjusted = holm([row["p"] for row in family]).adjusted if correct else [math.nan] * len(family)
+        adjusted = (
+            holm([row["p"] for row in family]).adjusted if correct else [math.nan] * len(family)
+        )
         for row, value in zip(family, adjusted, strict=True):
             row["p_holm"] = float(value)
             said = (row["note"], left_out.note(row), "" if runs.checked else UNCHECKED)
@@ -150,7 +206,9 @@ def one_family(
 
 
 def versions_of(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[str, ...], list[str]]:
-    """Suite versions per stratum and mode; nothing where there are none or where they were pooled on request."""
+    """Suite versions per stratum and mode; nothing where there are none or where they were pooled
+    on request.
+    """
     if runs.pooled or "suite_version" not in runs.columns:
         return {}
     keys = [*strata, "mode"]
@@ -164,26 +222,35 @@ def versions_of(runs: Outcomes, one: Metric, strata: list[str]) -> dict[tuple[st
     return found
 
 
-def version_reason(told: dict[tuple[str, ...], list[str]], labels: tuple[str, ...], a: str, b: str) -> str:
+def version_reason(
+    told: dict[tuple[str, ...], list[str]], labels: tuple[str, ...], a: str, b: str
+) -> str:
     """Why two modes of different suite versions are not compared; empty when they may be."""
     first, second = told.get((*labels, a), []), told.get((*labels, b), [])
     if not first or not second or first == second:
         return ""
-    return (
-        f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.pool_versions() accepts them"
-    )
+    return f"not computable: suite versions differ ({a} {first[0]}, {b} {second[0]}); runs.pool_versions() accepts them"
 
 
 def one_pair(
-    part: pd.DataFrame, places: tuple[int, int], one: Metric, row: dict[str, Any], clusters: list[str], refused: str
+    part: pd.DataFrame,
+    places: tuple[int, int],
+    one: Metric,
+    row: dict[str, Any],
+    clusters: list[str],
+    refused: str,
 ) -> dict[str, Any]:
     """One row of `compare` from the vectors of one stratum."""
-    k_a, n_a, m_a, k_b, n_b, m_b = (part[f"{what}{place}"].to_numpy() for place in places for what in "knm")
+    k_a, n_a, m_a, k_b, n_b, m_b = (
+        part[f"{what}{place}"].to_numpy() for place in places for what in "knm"
+    )
     cases = part["cases"].to_numpy()
     known = (n_a > 0) & (n_b > 0)
     out: dict[str, Any] = {"unpaired": int(cases[(n_a > 0) ^ (n_b > 0)].sum())}
     if refused or not known.any():
-        blank: dict[str, Any] = dict.fromkeys(COLUMNS[7:15], math.nan) | dict.fromkeys(COLUMNS[2:7], 0)
+        blank: dict[str, Any] = dict.fromkeys(COLUMNS[7:15], math.nan) | dict.fromkeys(
+            COLUMNS[2:7], 0
+        )
         blank |= {"independent_low": math.nan, "independent_high": math.nan, "method": ""}
         return blank | out | {"note": refused or no_pair_reason(one, row, n_a, m_a, n_b, m_b)}
     rate_a, rate_b = k_a[known] / n_a[known], k_b[known] / n_b[known]
@@ -199,7 +266,9 @@ def one_pair(
         labels = {key: part.loc[known, key].to_numpy() for key in clusters}
         notes += clustered_test(out, rate_a - rate_b, weight, labels, row["level"])
     elif not once:
-        notes += repeated_test(out, (k_a[known], n_a[known], k_b[known], n_b[known]), weight, row["level"])
+        notes += repeated_test(
+            out, (k_a[known], n_a[known], k_b[known], n_b[known]), weight, row["level"]
+        )
     else:
         notes += plain_test(out, row["level"])
     notes += missing_note(row, (k_a, n_a, m_a), (k_b, n_b, m_b), cases, out)
@@ -218,7 +287,9 @@ def no_pair_reason(one: Metric, row: dict[str, Any], n_a: Any, m_a: Any, n_b: An
     return "not computable: the two modes share no case"
 
 
-def counted(rate_a: np.ndarray[Any, Any], rate_b: np.ndarray[Any, Any], weight: np.ndarray[Any, Any]) -> dict[str, Any]:
+def counted(
+    rate_a: np.ndarray[Any, Any], rate_b: np.ndarray[Any, Any], weight: np.ndarray[Any, Any]
+) -> dict[str, Any]:
     """The four cells over cases, the mean case rates, their difference and Cohen's h."""
     higher, lower, tie = rate_a > rate_b, rate_a < rate_b, rate_a == rate_b
     total = int(weight.sum())
@@ -241,22 +312,39 @@ def counted(rate_a: np.ndarray[Any, Any], rate_b: np.ndarray[Any, Any], weight: 
 def plain_test(out: dict[str, Any], level: float) -> list[str]:
     """Exact McNemar and Newcombe's paired interval."""
     test = mcnemar(out["b"], out["c"])
-    found = paired_difference(out["both"], out["b"], out["c"], out["neither"], method="newcombe", level=level)
-    out |= {"low": found.low, "high": found.high, "p": test.p, "log10_p": test.log10_p, "method": "mcnemar, newcombe"}
+    found = paired_difference(
+        out["both"], out["b"], out["c"], out["neither"], method="newcombe", level=level
+    )
+    out |= {
+        "low": found.low,
+        "high": found.high,
+        "p": test.p,
+        "log10_p": test.log10_p,
+        "method": "mcnemar, newcombe",
+    }
     return [found.note]
 
 
-def repeated_test(out: dict[str, Any], counts: tuple[Any, Any, Any, Any], weight: Any, level: float) -> list[str]:
+def repeated_test(
+    out: dict[str, Any], counts: tuple[Any, Any, Any, Any], weight: Any, level: float
+) -> list[str]:
     """Repeats: a sign test over cases and the mean of the case differences."""
     found = repeated_pairs(*(np.repeat(part, weight) for part in counts), level=level)
     test = mcnemar(found.positive, found.negative)
     out |= {"low": found.low, "high": found.high, "p": test.p, "log10_p": test.log10_p}
     out["method"] = "sign test, mean of cases"
-    return [found.note.replace("not computable", "no interval"), "the unit is the case: repeats are averaged first"]
+    return [
+        found.note.replace("not computable", "no interval"),
+        "the unit is the case: repeats are averaged first",
+    ]
 
 
-def clustered_test(out: dict[str, Any], d: Any, weight: Any, labels: dict[str, Any], level: float) -> list[str]:
-    """Sign flips and the clustered mean, for each key; of two keys the larger p and the wider interval stay."""
+def clustered_test(
+    out: dict[str, Any], d: Any, weight: Any, labels: dict[str, Any], level: float
+) -> list[str]:
+    """Sign flips and the clustered mean, for each key; of two keys the larger p and the wider
+    interval stay.
+    """
     found = {}
     for key, label in labels.items():
         sums = pd.Series(d * weight).groupby(label, sort=False).sum().to_numpy()
@@ -266,13 +354,24 @@ def clustered_test(out: dict[str, Any], d: Any, weight: Any, labels: dict[str, A
     key_p = max(found, key=lambda key: found[key][0].p)
     key_wide = max(found, key=lambda key: _width(found[key][1]))
     test, mean = found[key_p][0], found[key_wide][1]
-    out |= {"low": max(mean.low, -1.0), "high": min(mean.high, 1.0), "p": test.p, "log10_p": math.log10(test.p)}
+    out |= {
+        "low": max(mean.low, -1.0),
+        "high": min(mean.high, 1.0),
+        "p": test.p,
+        "log10_p": math.log10(test.p),
+    }
     out["method"] = f"sign flip ({test.method}), clustered mean"
     fewest = min(result.clusters for result, _ in found.values())
     notes = [f"{found[key][0].clusters} clusters of {key}" for key in labels]
-    notes += [f"cases without {key} count as one cluster" for key, label in labels.items() if (label == NO_VALUE).any()]
+    notes += [
+        f"cases without {key} count as one cluster"
+        for key, label in labels.items()
+        if (label == NO_VALUE).any()
+    ]
     if len(labels) == 2:
-        notes.append(f"p from {key_p}, interval from {key_wide}: the larger and the wider of the two one-way results")
+        notes.append(
+            f"p from {key_p}, interval from {key_wide}: the larger and the wider of the two one-way results"
+        )
     if fewest < FEW:
         notes.insert(0, f"insufficient data (fewer than {FEW} clusters)")
     if math.isnan(mean.low):
@@ -313,7 +412,9 @@ def missing_note(row: dict[str, Any], a: Any, b: Any, cases: Any, out: dict[str,
         ends.append((end["diff"], mcnemar(end["b"], end["c"]).p))
     (floor, p_floor), (ceiling, p_ceiling) = ends
     alpha = 1 - row["level"]
-    whose = " and ".join(f"{n} of {m}" for m, n in ((row["mode_a"], lost_a), (row["mode_b"], lost_b)) if n)
+    whose = " and ".join(
+        f"{n} of {m}" for m, n in ((row["mode_a"], lost_a), (row["mode_b"], lost_b)) if n
+    )
     said = f"the missing outcomes ({whose}) put the difference between floor and ceiling {bracket(floor, ceiling)}"
     if floor < 0 < ceiling or (out["diff"] and min(floor * out["diff"], ceiling * out["diff"]) < 0):
         return [said + ": they decide this, floor and ceiling differ in sign"]

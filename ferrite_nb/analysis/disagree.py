@@ -1,4 +1,6 @@
-"""Where a pooled picture turns round within its strata: trends, and the order of two modes (Simpson's paradox)."""
+"""Where a pooled picture turns round within its strata: trends, and the order of two modes
+(Simpson's paradox).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from ..outcomes import Outcomes
 from ..stats.ordered import OrderedTrend, ordered_trend
 from .cells import FEW, Counted, counts_of
 
-MIXED = ("tier", "suite", "category", "carrier", "attack", "model")  # strata that a pooled number may mix
+MIXED = (
+    "tier",
+    "suite",
+    "category",
+    "carrier",
+    "attack",
+    "model",
+)  # strata that a pooled number may mix
 MOST_STRATA = 12
 
 
@@ -27,7 +36,9 @@ def adjusters(runs: Outcomes, one: Metric, taken: Iterable[str]) -> list[str]:
     found = []
     for name in MIXED:
         if name in runs.columns and name not in set(taken):
-            values = pandas_of(runs.table.select(*labels(runs, [name])).unique().head(MOST_STRATA + 1))
+            values = pandas_of(
+                runs.table.select(*labels(runs, [name])).unique().head(MOST_STRATA + 1)
+            )
             if 1 < len(values) <= MOST_STRATA:
                 found.append(name)
     return found
@@ -42,9 +53,11 @@ def disagreements(
     extra: Sequence[str],
     level: float,
 ) -> dict[str, str]:
-    """Per mode, a warning where pooled and stratified pictures disagree; modes without one are left out.
+    """Per mode, a warning where pooled and stratified pictures disagree; modes without one are left
+    out.
 
-    `scale` is the ordered column with its values in order, `extra` the columns within which they may disagree.
+    `scale` is the ordered column with its values in order, `extra` the columns within which they
+    may disagree.
     """
     column, order = scale
     if one.counted != "rows":
@@ -65,20 +78,28 @@ def disagreements(
 def turned_trends(
     table: pd.DataFrame, scale: tuple[str, Sequence[str]], others: Sequence[str], alpha: float
 ) -> list[str]:
-    """A warning for each of `others` within whose strata the trend over the ordered column has another direction.
+    """A warning for each of `others` within whose strata the trend over the ordered column has
+    another direction.
 
-    Cells may be finer than both: only the sums over cells of one place and stratum bear on either test.
+    Cells may be finer than both: only the sums over cells of one place and stratum bear on either
+        test.
     """
     (column, order), table = scale, table[table["n"] > 0]
     if table[column].nunique() < 3:
         return []
     k, n = (table[name].to_numpy() for name in ("k", "n"))
-    scores = table[column].map({value: place for place, value in enumerate(order)}).to_numpy(dtype="float64")
+    scores = (
+        table[column]
+        .map({value: place for place, value in enumerate(order)})
+        .to_numpy(dtype="float64")
+    )
     pooled = ordered_trend(k, n, scores)
     found = []
     for other in others:
         within = ordered_trend(k, n, scores, stratum=table[other].to_numpy(dtype=object))
-        if pooled.z * within.z < 0 and min(pooled.p, within.p) <= alpha:  # a trend that is not computable is NaN
+        if (
+            pooled.z * within.z < 0 and min(pooled.p, within.p) <= alpha
+        ):  # a trend that is not computable is NaN
             found.append(_turned(pooled, within, column, other))
     return found
 
@@ -91,8 +112,12 @@ def _turned(pooled: OrderedTrend, within: OrderedTrend, column: str, other: str)
     )
 
 
-def turned_orders(table: pd.DataFrame, column: str, modes: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Pairs of modes that stand the other way round in every stratum than in the total, each with a warning."""
+def turned_orders(
+    table: pd.DataFrame, column: str, modes: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """Pairs of modes that stand the other way round in every stratum than in the total, each with a
+    warning.
+    """
     place = {mode: at for at, mode in enumerate(modes)}
     table = table[table["mode"].isin(list(modes))]
     row, strata = pd.factorize(table[column])

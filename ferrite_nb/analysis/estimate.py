@@ -10,7 +10,9 @@ from ..stats.intervals import interval
 from .cells import FEW
 
 
-def estimate(k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: float | None = None) -> Estimate:
+def estimate(
+    k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: float | None = None
+) -> Estimate:
     """One proportion with its interval; `str()` of it is the only way a percentage is printed.
 
     Parameters
@@ -20,7 +22,8 @@ def estimate(k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: 
 
     Not computable when
     -------------------
-    n is 0: the rate and bounds are NaN and the note says so. With fewer than five cases the numbers are kept and
+    n is 0: the rate and bounds are NaN and the note says so. With fewer than five cases the numbers
+        are kept and
     the text says "insufficient data".
 
     Example
@@ -33,6 +36,8 @@ def estimate(k: int, n: int, *, method: str = "wilson", level: float = 0.95, z: 
     """
     k, n = count(k, "k"), count(n, "n")
     found = interval(k, n, method=method, level=level, z=z)
-    note = "not computable: no case" if n == 0 else f"insufficient data (n<{FEW})" if n < FEW else ""
+    note = (
+        "not computable: no case" if n == 0 else f"insufficient data (n<{FEW})" if n < FEW else ""
+    )
     rate = k / n if n else math.nan
     return Estimate(k, n, rate, float(found.low), float(found.high), level_of(level), method, note)

@@ -1,4 +1,6 @@
-"""Evidence for limits: what the checks share, each part counted once and only when a check asks for it."""
+"""Evidence for limits: what the checks share, each part counted once and only when a check asks for
+it.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,15 @@ from .profile import Label, labels_of, one_to_one
 Severity = Literal["severe", "note", "not checked"]
 MAIN = ("ASR", "task success", "task success under attack", "FGR", "false refusal", "ADR", "SDR")
 MOST_CELLS = 200_000
-RARE = 0.001  # a check that tests something speaks only when chance would do so once in a thousand data sets
+# a check that tests something speaks only when chance would do so once in a thousand data sets
+RARE = 0.001
 
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit: what it is, its evidence in numbers, what it changes for the reader, and how much."""
+    """One limit: what it is, its evidence in numbers, what it changes for the reader, and how
+    much.
+    """
 
     limit: str
     evidence: str
@@ -63,7 +68,9 @@ class Evidence:
     @cached_property
     def kinds(self) -> pd.DataFrame:
         """Rows by mode and kind; a mode without rows of a kind has 0."""
-        table = self.cells.pivot_table(index="mode", columns="kind", values="rows", aggfunc="sum", fill_value=0)
+        table = self.cells.pivot_table(
+            index="mode", columns="kind", values="rows", aggfunc="sum", fill_value=0
+        )
         return table.reindex(index=self.modes, columns=["attack", "benign"], fill_value=0)
 
     @cached_property
@@ -78,11 +85,15 @@ class Evidence:
 
     @cached_property
     def described(self) -> pd.DataFrame:
-        """The attack cases with their labels, one row each; empty where they are too many to look at one by one."""
+        """The attack cases with their labels, one row each; empty where they are too many to look
+        at one by one.
+        """
         names = [label.name for label in self.labels if label.of_case]
         if not self.keyed or not names or self.labels[0].cases > MOST_CELLS:
             return pd.DataFrame()
-        return cube(self.attacks, [*names, "case_id"], [])[[*names, "case_id"]].drop_duplicates(ignore_index=True)
+        return cube(self.attacks, [*names, "case_id"], [])[[*names, "case_id"]].drop_duplicates(
+            ignore_index=True
+        )
 
     @cached_property
     def strata(self) -> list[Label]:
@@ -90,23 +101,32 @@ class Evidence:
         found: list[Label] = []
         for label in self.labels:
             known = [] if self.described.empty else [one.name for one in found]
-            if label.stratum and not any(one_to_one(self.described, name, label.name) for name in known):
+            if label.stratum and not any(
+                one_to_one(self.described, name, label.name) for name in known
+            ):
                 found.append(label)
         return found
 
     @cached_property
     def main(self) -> Metric | None:
-        """The outcome that the checks look at: attack success, or the first outcome that is known."""
+        """The outcome that the checks look at: attack success, or the first outcome that is
+        known.
+        """
         for symbol in MAIN:
             one = METRICS[symbol]
-            if set(one.columns) <= set(self.columns) and self.counts(one)[["n", "missing"]].sum().sum():
+            if (
+                set(one.columns) <= set(self.columns)
+                and self.counts(one)[["n", "missing"]].sum().sum()
+            ):
                 return one
         return None
 
     def counts(self, one: Metric) -> pd.DataFrame:
         """k, n and missing of a metric in each mode, in the documented order; index is the mode."""
         if not set(one.columns) <= set(self.columns):
-            return pd.DataFrame({"k": 0, "n": 0, "missing": 0}, index=pd.Index(self.modes, name="mode"))
+            return pd.DataFrame(
+                {"k": 0, "n": 0, "missing": 0}, index=pd.Index(self.modes, name="mode")
+            )
         found: pd.DataFrame = tally(self.cells, one, ["mode"]).set_index("mode")
         return found.reindex(self.modes, fill_value=0)
 
@@ -114,13 +134,21 @@ class Evidence:
         """k, n and missing of a metric by mode and labels."""
         key = (one.symbol, *names)
         if key not in self._counted:
-            self._counted[key] = tally(cube(self.runs, ["mode", *names], sorted(one.columns)), one, ["mode", *names])
+            self._counted[key] = tally(
+                cube(self.runs, ["mode", *names], sorted(one.columns)), one, ["mode", *names]
+            )
         return self._counted[key]
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """Distinct vectors of (k, n, missing) per mode over the cases of the main metric, with their number."""
-        return vectors(self.runs, self.main, self.modes) if self.main is not None and self.keyed else pd.DataFrame()
+        """Distinct vectors of (k, n, missing) per mode over the cases of the main metric, with
+        their number.
+        """
+        return (
+            vectors(self.runs, self.main, self.modes)
+            if self.main is not None and self.keyed
+            else pd.DataFrame()
+        )
 
     def rows_where(self, condition: nw.Expr) -> pd.DataFrame:
         """Attack rows that meet a condition, counted by mode; index is the mode."""
@@ -132,7 +160,18 @@ class Evidence:
 def said(k: int, n: int, level: float = 0.95) -> str:
     """A share of n with its interval, as every estimate is printed."""
     found = interval(k, n, level=level)
-    return str(Estimate(k, n, k / n if n else float("nan"), float(found.low), float(found.high), level, "wilson", ""))
+    return str(
+        Estimate(
+            k,
+            n,
+            k / n if n else float("nan"),
+            float(found.low),
+            float(found.high),
+            level,
+            "wilson",
+            "",
+        )
+    )
 
 
 def shortened(text: Any, most: int = 40) -> str:

@@ -1,4 +1,6 @@
-"""`gate`: a verdict per requirement, with what the rule can tell apart; "cannot tell" is a verdict."""
+"""`gate`: a verdict per requirement, with what the rule can tell apart; "cannot tell" is a
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,28 @@ from .requirements import Requirement
 from .requirements import requirements as parse
 
 COLUMNS = (
-    "requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "verdict", "note", "metric", "side", "mode",
-    "level", "method", "missing", "accept", "p_pass", "suite_version", "owner", "schedule",
-)  # fmt: skip
+    "requirement",
+    "k",
+    "n",
+    "rate",
+    "low",
+    "high",
+    "threshold",
+    "rule",
+    "verdict",
+    "note",
+    "metric",
+    "side",
+    "mode",
+    "level",
+    "method",
+    "missing",
+    "accept",
+    "p_pass",
+    "suite_version",
+    "owner",
+    "schedule",
+)
 SLACK = 1e-12
 
 
@@ -31,32 +52,38 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    requirements: the path of a TOML file with `[[requirement]]` tables, one mapping, or a list of mappings. Fields:
-        `metric`, `at_most` or `at_least` (a proportion), `where` (columns and values, among them the mode), `rule`
-        ("bound", the default, or "point"), `level`, `cluster` (the unit of independence), `suite_version`, `owner`,
-        `schedule`, `on_cannot_tell`, `power_at` (true rates for which the chance to pass is told), `name`.
+    requirements: the path of a TOML file with `[[requirement]]` tables, one mapping, or a list of
+        mappings. Fields: `metric`, `at_most` or `at_least` (a proportion), `where` (columns and
+            values, among them the mode), `rule`
+        ("bound", the default, or "point"), `level`, `cluster` (the unit of independence),
+        `suite_version`, `owner`, `schedule`, `on_cannot_tell`, `power_at` (true rates for which the
+        chance to pass is told), `name`.
 
     Returns
     -------
-    DataFrame with `requirement` (in words), `k`, `n`, `rate`, `low`, `high`, `threshold`, `rule`, `verdict`, `note`;
-    and `metric`, `side`, `mode`, `level`, `method`, `missing`, `accept` (the largest k, or the smallest for a lower
-    threshold, that passes with this n), `p_pass` (the chance to pass when the true rate is the threshold),
-    `suite_version`, `owner`, `schedule`. Its `attrs["curves"]` hold the chance to pass by true rate of each
-    requirement.
+    DataFrame with `requirement` (in words), `k`, `n`, `rate`, `low`, `high`, `threshold`, `rule`,
+    `verdict`, `note`; and `metric`, `side`, `mode`, `level`, `method`, `missing`, `accept` (the
+    largest k, or the smallest for a lower threshold, that passes with this n), `p_pass` (the chance
+    to pass when the true rate is the threshold), `suite_version`, `owner`, `schedule`. Its
+    `attrs["curves"]` hold the chance to pass by true rate of each requirement.
 
     Not computable when
     -------------------
-    the metric has no rate, fewer than five cases or clusters, or another suite version than the requirement names:
-    the verdict is "cannot tell" and the note says why. Missing outcomes that could turn a pass make it "cannot tell".
+    the metric has no rate, fewer than five cases or clusters, or another suite version than the
+    requirement names: the verdict is "cannot tell" and the note says why. Missing outcomes that
+        could turn a pass make it "cannot tell".
 
     Raises
     ------
-    ValueError, TypeError: a requirement that is no requirement; a mode that is not named although there are several.
+    ValueError, TypeError: a requirement that is no requirement; a mode that is not named although
+        there are several.
 
     Notes
     -----
-    Rule "bound", upper threshold: pass when the upper bound keeps to it, fail when even the lower bound is beyond it,
-    otherwise cannot tell; the other way round for a lower threshold. Rule "point" compares k/n alone and never knows.
+    Rule "bound", upper threshold: pass when the upper bound keeps to it, fail when even the lower
+        bound is beyond it,
+    otherwise cannot tell; the other way round for a lower threshold. Rule "point" compares k/n
+    alone and never knows.
 
     Example
     -------
@@ -70,7 +97,10 @@ def gate(runs: Outcomes, requirements: Any) -> pd.DataFrame:
     paired = {str(row["_where"]).lower() for row in rows if row["side"] == "cost"}
     for row in rows:
         if row["side"] == "security" and str(row["_where"]).lower() not in paired:
-            row["note"] = add(row["note"], "incomplete: no cost requirement stands beside this security requirement")
+            row["note"] = add(
+                row["note"],
+                "incomplete: no cost requirement stands beside this security requirement",
+            )
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     table.attrs = {"curves": curves(rows, {in_words(one): one.upper for one in wanted})}
     return table
@@ -80,19 +110,41 @@ def one_verdict(runs: Outcomes, one: Requirement) -> dict[str, Any]:
     """The verdict of one requirement, as a row."""
     need_outcomes(runs)
     row: dict[str, Any] = {
-        "requirement": in_words(one), "k": 0, "n": 0, "rate": math.nan, "low": math.nan, "high": math.nan,
-        "threshold": one.threshold, "rule": one.rule_name, "verdict": "cannot tell", "note": "",
-        "metric": one.metric.symbol, "side": one.metric.side, "mode": str(one.where.get("mode", "")),
-        "level": one.level, "method": "", "missing": 0, "accept": pd.NA, "p_pass": math.nan,
-        "suite_version": one.suite_version, "owner": one.owner, "schedule": one.schedule,
-    }  # fmt: skip
+        "requirement": in_words(one),
+        "k": 0,
+        "n": 0,
+        "rate": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "threshold": one.threshold,
+        "rule": one.rule_name,
+        "verdict": "cannot tell",
+        "note": "",
+        "metric": one.metric.symbol,
+        "side": one.metric.side,
+        "mode": str(one.where.get("mode", "")),
+        "level": one.level,
+        "method": "",
+        "missing": 0,
+        "accept": pd.NA,
+        "p_pass": math.nan,
+        "suite_version": one.suite_version,
+        "owner": one.owner,
+        "schedule": one.schedule,
+    }
     lacking = [name for name in one.where if name not in runs.columns]
     if lacking:
-        raise ValueError(f"{row['requirement']}: there is no column {', '.join(lacking)} in the results")
+        raise ValueError(
+            f"{row['requirement']}: there is no column {', '.join(lacking)} in the results"
+        )
     try:
         chosen = runs.where(**one.where) if one.where else runs
         refused = version_refusal(chosen, one)
-        table = None if refused else rates(chosen, one.metric.symbol, level=one.level, cluster=one.cluster)
+        table = (
+            None
+            if refused
+            else rates(chosen, one.metric.symbol, level=one.level, cluster=one.cluster)
+        )
     except OutcomesError as problem:
         table, refused = None, str(problem)
     except ValueError as problem:
@@ -100,11 +152,15 @@ def one_verdict(runs: Outcomes, one: Requirement) -> dict[str, Any]:
             raise
         table, refused = None, str(problem)
     if table is not None and len(table) > 1:
-        raise ValueError(f"{row['requirement']}: several modes ({', '.join(table['mode'])}); name one in where")
+        raise ValueError(
+            f"{row['requirement']}: several modes ({', '.join(table['mode'])}); name one in where"
+        )
     if table is None or table.empty:
         return row | {"note": add(refused or "no such case ran", one.on_cannot_tell)}
     found = table.iloc[0]
-    row |= {name: found[name] for name in ("k", "n", "rate", "low", "high", "mode", "method", "missing")}
+    row |= {
+        name: found[name] for name in ("k", "n", "rate", "low", "high", "mode", "method", "missing")
+    }
     row |= {"k": int(found["k"]), "n": int(found["n"]), "missing": int(found["missing"])}
     verdict, why = decide(one, found)
     told = "" if one.level == 0.95 or one.rule == "point" else f"bounds at level {one.level:.4g}"
@@ -165,7 +221,9 @@ def keeps(one: Requirement, value: float) -> bool:
 
 
 def power_note(one: Requirement, row: dict[str, Any]) -> str:
-    """What the rule accepts with this n, and how often it passes at stated true rates; fills `accept` and `p_pass`."""
+    """What the rule accepts with this n, and how often it passes at stated true rates; fills
+    `accept` and `p_pass`.
+    """
     n = row["n"]
     if not n:
         return ""
@@ -180,13 +238,17 @@ def power_note(one: Requirement, row: dict[str, Any]) -> str:
     row["p_pass"] = float(operating_curve(n, accept, one.threshold, direction=direction))
     rates_told = one.power_at or default_rates(one)
     passes = operating_curve(n, accept, list(rates_told), direction=direction)
-    told = ", ".join(f"{chance:.4f} at {rate:.4g}" for chance, rate in zip(passes, rates_told, strict=True))
+    told = ", ".join(
+        f"{chance:.4f} at {rate:.4g}" for chance, rate in zip(passes, rates_told, strict=True)
+    )
     unit = " of independent cases" if one.cluster else ""
     return f"passes with k {'<=' if one.upper else '>='} {accept} of {n}; chance to pass by true rate{unit}: {told}"
 
 
 def default_rates(one: Requirement) -> tuple[float, ...]:
-    """True rates for which the chance to pass is told: half way to the good end, and the threshold itself."""
+    """True rates for which the chance to pass is told: half way to the good end, and the threshold
+    itself.
+    """
     t = one.threshold
     if one.upper and t == 0:
         return (0.001, 0.0)

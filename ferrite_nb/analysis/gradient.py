@@ -1,4 +1,6 @@
-"""`gradient`: a metric over ordered strata, mode by mode, with a trend test, both totals and a word on reversals."""
+"""`gradient`: a metric over ordered strata, mode by mode, with a trend test, both totals and a word
+on reversals.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ NO_CASE = "not computable: no case in this stratum"
 
 @dataclass(frozen=True)
 class Scale:
-    """The ordered column with its values in order, and further columns within which the trend is taken."""
+    """The ordered column with its values in order, and further columns within which the trend is
+    taken.
+    """
 
     column: str
     order: tuple[str, ...]
@@ -48,23 +52,25 @@ def gradient(
     Parameters
     ----------
     metric: a symbol or word of `fnb.metrics()`.
-    by: the ordered column. `{"tier": ["Tier2", "Tier1"]}` gives its order; without one, `scope` goes from exact to
-        task_open and other columns are in text order. Further columns in a list keep tables apart and the trend is
-        then taken within them.
+    by: the ordered column. `{"tier": ["Tier2", "Tier1"]}` gives its order; without one, `scope`
+        goes from exact to task_open and other columns are in text order. Further columns in a list
+        keep tables apart and the trend is then taken within them.
     mode: one mode or several; None is all.
     level: confidence level, a proportion.
     cluster: as in `fnb.rates`; the trend then flips the signs of whole clusters.
 
     Returns
     -------
-    The columns of `fnb.rates` and `trend_p`, the same in all rows of a mode. After the strata of a mode stand "micro:
-    all cases" (every case counts once) and "macro: mean of strata" (every stratum counts once; `k` and `n` stay those
-    of all cases). A stratum of the order without a case keeps its place. `attrs` holds `ordered` (the column), `order`
-    and `trend` (the name of the test).
+    The columns of `fnb.rates` and `trend_p`, the same in all rows of a mode. After the strata of a
+    mode stand "micro: all cases" (every case counts once) and "macro: mean of strata" (every
+        stratum counts once; `k` and `n` stay those
+    of all cases). A stratum of the order without a case keeps its place. `attrs` holds `ordered`
+    (the column), `order` and `trend` (the name of the test).
 
     Not computable when
     -------------------
-    fewer than three strata have cases, or all outcomes are the same: `trend_p` is NaN and the note begins "no trend".
+    fewer than three strata have cases, or all outcomes are the same: `trend_p` is NaN and the note
+        begins "no trend".
 
     Raises
     ------
@@ -72,9 +78,10 @@ def gradient(
 
     Notes
     -----
-    `note` warns when the pooled picture turns round within the strata (Simpson 1951): the trend within tier, suite,
-    category, carrier, attack or model, or the order of two modes. The macro interval is recovered from the strata's
-    own limits (Zou, Huang, Zhang 2009); where clusters span strata the limits are averaged, which is wider.
+    `note` warns when the pooled picture turns round within the strata (Simpson 1951): the trend
+    within tier, suite, category, carrier, attack or model, or the order of two modes. The macro
+    interval is recovered from the strata's own limits (Zou, Huang, Zhang 2009); where clusters span
+    strata the limits are averaged, which is wider.
 
     Example
     -------
@@ -99,13 +106,17 @@ def scale_of(runs: Outcomes, by: str | Iterable[str] | Mapping[str, Iterable[str
     """The ordered column and its values, as the caller, the metrics page or the text order them."""
     names = list(by) if isinstance(by, Mapping) else listed(by)
     if not names or "mode" in names:
-        raise ValueError(f"by names the ordered stratum and never the mode (modes are kept apart), got {by!r}")
+        raise ValueError(
+            f"by names the ordered stratum and never the mode (modes are kept apart), got {by!r}"
+        )
     column, *within = check_columns(runs, names, "by")
     there = pandas_of(runs.table.select(*labels(runs, [column])).unique())[column]
     found = ordered_strata(column, there.fillna("(missing)").astype(str))
     totals = {MICRO, MACRO} & set(found)
     if totals:
-        raise ValueError(f"{column} has the stratum {min(totals)!r}, the name of a total: give it another name first")
+        raise ValueError(
+            f"{column} has the stratum {min(totals)!r}, the name of a total: give it another name first"
+        )
     if isinstance(by, Mapping):
         return Scale(column, given_order(column, listed(by[column]), found), tuple(within))
     known = column == "scope" and set(found) <= set(SCOPES)
@@ -135,7 +146,9 @@ def gradient_table(
     level: float = 0.95,
     extra: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The gradient from what is already counted; `extra` are columns of the cube to look for reversals in."""
+    """The gradient from what is already counted; `extra` are columns of the cube to look for
+    reversals in.
+    """
     options = {"method": "wilson", "level": level, "z": None}
     implied = counted.cluster == ["case_id"]
     cells = replace(counted, strata=[scale.column, *scale.within, "mode"])
@@ -144,11 +157,19 @@ def gradient_table(
     fine, counts = rated(cells, one, options, implied)
     coarse, _ = rated(pooled, one, options, implied)
     named = {"mode": "", "metric": one.symbol}  # a fact of the suite has no mode
-    strata = {label_of(row, [scale.column, *where]): row for row in ({**named, **row} for row in fine)}
-    totals = [row for row in ({**named, **row} for row in coarse) if not modes or row["mode"] in ("", *modes)]
+    strata = {
+        label_of(row, [scale.column, *where]): row for row in ({**named, **row} for row in fine)
+    }
+    totals = [
+        row
+        for row in ({**named, **row} for row in coarse)
+        if not modes or row["mode"] in ("", *modes)
+    ]
     below = counts.assign(mode=_mode)
     trends = trends_of(below, scale, counted.cluster)
-    said = disagreements(counted, one, (scale.column, scale.order), modes=modes, extra=extra, level=level)
+    said = disagreements(
+        counted, one, (scale.column, scale.order), modes=modes, extra=extra, level=level
+    )
     spans = _spans(below, scale.column, where, counted.cluster)
     rows: list[dict[str, Any]] = []
     for micro in totals:
@@ -185,12 +206,20 @@ def trends_of(below: pd.DataFrame, scale: Scale, cluster: Sequence[str]) -> dict
     for mode, part in below.groupby("mode", sort=False):
         part = part[part["n"] > 0]
         if part[scale.column].nunique() < FEWEST_STRATA:
-            found[str(mode)] = OrderedTrend(math.nan, math.nan, "", "fewer than three strata with cases")
+            found[str(mode)] = OrderedTrend(
+                math.nan, math.nan, "", "fewer than three strata with cases"
+            )
             continue
-        within = part[list(scale.within)].agg("\x1f".join, axis=1).tolist() if scale.within else None
+        within = (
+            part[list(scale.within)].agg("\x1f".join, axis=1).tolist() if scale.within else None
+        )
         keys = [key for key in (cluster or _segments(part)) if key in part]
         labelled: list[Any] = [part[key].tolist() for key in keys] or [None]
-        k, n, scores = part["k"], part["n"], part[scale.column].map(place).astype("float64").to_numpy()
+        k, n, scores = (
+            part["k"],
+            part["n"],
+            part[scale.column].map(place).astype("float64").to_numpy(),
+        )
         tests = [ordered_trend(k, n, scores, stratum=within, cluster=one) for one in labelled]
         found[str(mode)] = max(tests, key=lambda test: -1.0 if math.isnan(test.p) else test.p)
     return found
@@ -213,38 +242,59 @@ def with_trend(
 ) -> list[dict[str, Any]]:
     """The rows of one mode: strata in order, micro, macro, each with the trend."""
     reason = f"no trend: {found.note}" if math.isnan(found.p) else ""
-    test = reason or "; ".join(filter(None, [f"trend: {found.method}, {_way(found.z)}", found.note]))
+    test = reason or "; ".join(
+        filter(None, [f"trend: {found.method}, {_way(found.z)}", found.note])
+    )
     more = [[reason]] * len(mine) + [[test, warning], [reason, warning]]
     notes = [
-        row["note"] if row["note"].startswith("not computable") else "; ".join(filter(None, [row["note"], *said]))
+        row["note"]
+        if row["note"].startswith("not computable")
+        else "; ".join(filter(None, [row["note"], *said]))
         for row, said in zip([*mine, *totals], more, strict=True)
     ]
-    return [{**row, "trend_p": found.p, "note": note} for row, note in zip([*mine, *totals], notes, strict=True)]
+    return [
+        {**row, "trend_p": found.p, "note": note}
+        for row, note in zip([*mine, *totals], notes, strict=True)
+    ]
 
 
 def _way(z: float) -> str:
-    return f"z = {z:.2f} ({'rising' if z > 0 else 'falling' if z < 0 else 'flat'} in the order given)"
+    return (
+        f"z = {z:.2f} ({'rising' if z > 0 else 'falling' if z < 0 else 'flat'} in the order given)"
+    )
 
 
-def macro(mine: list[dict[str, Any]], micro: dict[str, Any], column: str, spans: bool) -> dict[str, Any]:
-    """The total in which every stratum counts once; `spans` says that clusters lie in several strata."""
+def macro(
+    mine: list[dict[str, Any]], micro: dict[str, Any], column: str, spans: bool
+) -> dict[str, Any]:
+    """The total in which every stratum counts once; `spans` says that clusters lie in several
+    strata.
+    """
     used = [row for row in mine if row["n"]]
     if not used:
         return micro
     rates, lows, highs, floors, ceilings = (
-        np.array([row[name] for row in used], dtype=np.float64) for name in ("rate", "low", "high", "floor", "ceiling")
+        np.array([row[name] for row in used], dtype=np.float64)
+        for name in ("rate", "low", "high", "floor", "ceiling")
     )
     total = equal_weight(rates, lows, highs, independent=not spans)
     notes = [f"mean of {len(used)} of {len(mine)} strata, whatever their size"]
     few = [f"{row[column]} has n = {row['n']}" for row in used if row["n"] < FEW]
     notes += [f"rests on few cases: {', '.join(few[:4])}"] if few else []
-    notes.append("limits averaged, because clusters span strata" if spans else "limits combined over strata")
+    notes.append(
+        "limits averaged, because clusters span strata" if spans else "limits combined over strata"
+    )
     notes += ["interval not computable: a stratum has none"] if np.isnan(lows).any() else []
     return micro | {
-        "rate": total.rate, "low": total.low, "high": total.high, "n_eff": math.nan,
-        "floor": float(floors.mean()), "ceiling": float(ceilings.mean()),
-        "method": f"macro mean of {used[0]['method']}", "note": "; ".join(notes),
-    }  # fmt: skip
+        "rate": total.rate,
+        "low": total.low,
+        "high": total.high,
+        "n_eff": math.nan,
+        "floor": float(floors.mean()),
+        "ceiling": float(ceilings.mean()),
+        "method": f"macro mean of {used[0]['method']}",
+        "note": "; ".join(notes),
+    }
 
 
 def add_turned_orders(rows: list[dict[str, Any]], scale: Scale) -> None:
@@ -252,19 +302,29 @@ def add_turned_orders(rows: list[dict[str, Any]], scale: Scale) -> None:
     totals: dict[Any, dict[str, float]] = {}
     for row in rows:
         if row[scale.column] in (MICRO, MACRO):
-            totals.setdefault(label_of(row, [*scale.within, "mode"]), {})[row[scale.column]] = row["rate"]
+            totals.setdefault(label_of(row, [*scale.within, "mode"]), {})[row[scale.column]] = row[
+                "rate"
+            ]
     for row in rows:
         if row[scale.column] != MACRO:
             continue
         *within, mode = label_of(row, [*scale.within, "mode"])
         mine = totals[*within, mode]
         peers = [(other, rate) for (*where, other), rate in totals.items() if where == within]
-        turned = [m for m, rate in peers if (mine[MICRO] - rate[MICRO]) * (mine[MACRO] - rate[MACRO]) < 0]
-        said = f"micro and macro put this mode and {', '.join(turned[:3])} in different orders" if turned else ""
+        turned = [
+            m for m, rate in peers if (mine[MICRO] - rate[MICRO]) * (mine[MACRO] - rate[MACRO]) < 0
+        ]
+        said = (
+            f"micro and macro put this mode and {', '.join(turned[:3])} in different orders"
+            if turned
+            else ""
+        )
         row["note"] = "; ".join(filter(None, [row["note"], said]))
 
 
-def _spans(below: pd.DataFrame, column: str, where: Sequence[str], cluster: Sequence[str]) -> set[tuple[Any, ...]]:
+def _spans(
+    below: pd.DataFrame, column: str, where: Sequence[str], cluster: Sequence[str]
+) -> set[tuple[Any, ...]]:
     """Where some cluster has cases in more than one stratum."""
     found: set[tuple[Any, ...]] = set()
     for key in [name for name in cluster if name in below]:

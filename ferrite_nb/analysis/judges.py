@@ -1,4 +1,6 @@
-"""`judges`: how far a judge may be trusted, by condition, and the list of disagreements for a person to decide."""
+"""`judges`: how far a judge may be trusted, by condition, and the list of disagreements for a
+person to decide.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +45,21 @@ def judges(
     by: str | Iterable[str] | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Each judge against people: confusion, sensitivity, specificity, agreement, kappa, and the corrected rate.
+    """Each judge against people: confusion, sensitivity, specificity, agreement, kappa, and the
+    corrected rate.
 
     Parameters
     ----------
-    labels: one row per item (a frame, or the path of a file) with a column of people's labels and one per judge; or
-        counts in columns `tp`, `fn`, `tn`, `fp` (optional `judge`, `blank`, and `flagged` of `judged` outputs of a run
-        that the labels are not a part of), then without `human` and `judges`.
-    human: the column of people's labels, or several raters: the majority of those who answered decides, a tie is a
-        missing label. To see how far people agree, give one rater as `human` and the others as `judges`.
-    judges: one or more columns of verdicts. `fnb.words(column, true=[…], false=[…], refused=[…])` declares words; one
-        that means neither true nor false stays a state of its own, in no rate, counted in `other`.
+    labels: one row per item (a frame, or the path of a file) with a column of people's labels and
+        one per judge; or counts in columns `tp`, `fn`, `tn`, `fp` (optional `judge`, `blank`, and
+        `flagged` of `judged` outputs of a run that the labels are not a part of), then without
+        `human` and `judges`.
+    human: the column of people's labels, or several raters: the majority of those who answered
+        decides, a tie is a missing label. To see how far people agree, give one rater as `human`
+        and the others as `judges`.
+    judges: one or more columns of verdicts. `fnb.words(column, true=[…], false=[…], refused=[…])`
+        declares words; one that means neither true nor false stays a state of its own, in no rate,
+        counted in `other`.
     by: columns of conditions, such as the mode: a judge may be biased in one of them.
     level: confidence level of all intervals.
 
@@ -62,30 +68,38 @@ def judges(
     DataFrame, one row per judge and condition, with `judge`, the `by` columns, and
 
     - `tp`, `fn`, `tn`, `fp` and their sum `n`: the items with both labels known;
-    - `se`, `sp`, `agreement` each with `_low` and `_high` (Wilson); `kappa`, `kappa_low`, `kappa_high`, `kappa_state`;
-    - `prevalence` (share of human positives) and `constant_judge` (agreement of a judge that always gives the commoner
-      answer);
-    - counts `human_missing`, `judge_missing`, `other` (a third state), `people_differ` (items on which raters differ);
-    - `flagged` of `judged` outputs, and four rates with `_low` and `_high`: `observed` (Wilson, uncorrected), `people`
-      (by people's labels, Wilson), `fixed` (corrected as if Se and Sp were known), `corrected` (with their error
-      carried); `raw` (corrected with Se and Sp, not cut to [0, 1]); `corrected_note`: why there is none, or a warning;
-    - `level`, `method` (of `corrected`: "double sample", or "delta" with `flagged` and `judged` given), `note`.
+    - `se`, `sp`, `agreement` each with `_low` and `_high` (Wilson); `kappa`, `kappa_low`,
+        `kappa_high`, `kappa_state`;
+    - `prevalence` (share of human positives) and `constant_judge` (agreement of a judge that always
+      gives the commoner answer);
+    - counts `human_missing`, `judge_missing`, `other` (a third state), `people_differ` (items on
+        which raters differ);
+    - `flagged` of `judged` outputs, and four rates with `_low` and `_high`: `observed` (Wilson,
+      uncorrected), `people` (by people's labels, Wilson), `fixed` (corrected as if Se and Sp were
+      known), `corrected` (with their error carried); `raw` (corrected with Se and Sp, not cut to
+      [0, 1]); `corrected_note`: why there is none, or a warning;
+    - `level`, `method` (of `corrected`: "double sample", or "delta" with `flagged` and `judged`
+        given), `note`.
 
     Not computable when
     -------------------
-    A class has no label: its rate is NaN with the reason in `note`. Se + Sp <= 1: the corrected rates are NaN with the
-    reason in `corrected_note`. kappa is undefined (`kappa_state`) when a rater gives one answer only.
+    A class has no label: its rate is NaN with the reason in `note`. Se + Sp <= 1: the corrected
+        rates are NaN with the
+    reason in `corrected_note`. kappa is undefined (`kappa_state`) when a rater gives one answer
+    only.
 
     Raises
     ------
-    ValueError: no such column. OutcomesError: a word that nobody declared, a score in place of a label; the message
+    ValueError: no such column. OutcomesError: a word that nobody declared, a score in place of a
+        label; the message
     names row, column and value.
 
     Notes
     -----
-    A blank, "error" or "timeout" is a missing verdict, never a hit and never a miss. In a table of items the labelled
-    ones are taken as a random part of the judged ones (Tenenbein 1970). No text is judged here: whether "I'm sorry to
-    hear that" is a refusal, or a named payload a breach, is for people to label, and this table shows how a rule does.
+    A blank, "error" or "timeout" is a missing verdict, never a hit and never a miss. In a table of
+    items the labelled ones are taken as a random part of the judged ones (Tenenbein 1970). No text
+    is judged here: whether "I'm sorry to hear that" is a refusal, or a named payload a breach, is
+        for people to label, and this table shows how a rule does.
 
     Example
     -------
@@ -99,13 +113,21 @@ def judges(
     frame = table_of(labels)
     for name in conditions:
         if name not in frame:
-            raise ValueError(f"by: there is no column {name!r}; the columns are {some(map(str, frame.columns))}")
+            raise ValueError(
+                f"by: there is no column {name!r}; the columns are {some(map(str, frame.columns))}"
+            )
     if human is None and judges is None and is_counts(frame):
         parts = list(_given(frame, conditions))
     elif human is None or judges is None:
-        raise ValueError("name the columns of labels: human=… and judges=…; or give counts tp, fn, tn, fp")
+        raise ValueError(
+            "name the columns of labels: human=… and judges=…; or give counts tp, fn, tn, fp"
+        )
     else:
-        columns = [judges] if not isinstance(judges, Iterable) or isinstance(judges, str) else list(judges)
+        columns = (
+            [judges]
+            if not isinstance(judges, Iterable) or isinstance(judges, str)
+            else list(judges)
+        )
         parts = list(_counted(frame, people_of(frame, human), columns, conditions))
     rows = [_row(part, level) for part in parts]
     return pd.DataFrame(rows, columns=["judge", *conditions, *COLUMNS])
@@ -113,14 +135,18 @@ def judges(
 
 @dataclass(frozen=True)
 class _Part:
-    """One row to make: who judged, under which condition, the counts, and whether the labels are part of the judged."""
+    """One row to make: who judged, under which condition, the counts, and whether the labels are
+    part of the judged.
+    """
 
     names: dict[str, str]
     counts: Confusion
     outside: bool = False
 
 
-def _counted(frame: pd.DataFrame, people: Any, judges: Sequence[Column], by: Sequence[str]) -> Iterator[_Part]:
+def _counted(
+    frame: pd.DataFrame, people: Any, judges: Sequence[Column], by: Sequence[str]
+) -> Iterator[_Part]:
     """Judges as they were named, and within each the conditions in order."""
     cells = pd.DataFrame({name: texts(frame[name]) for name in by}, index=frame.index, dtype=object)
     groups = in_order(cells.drop_duplicates(), by, []) if by else cells
@@ -130,7 +156,9 @@ def _counted(frame: pd.DataFrame, people: Any, judges: Sequence[Column], by: Seq
             chosen = np.ones(len(frame), dtype=bool)
             for name, value in cell.items():
                 chosen &= cells[name].to_numpy() == value
-            names = {"judge": name_of_column(column)} | {str(name): str(value) for name, value in cell.items()}
+            names = {"judge": name_of_column(column)} | {
+                str(name): str(value) for name, value in cell.items()
+            }
             yield _Part(names, confusion(people, verdicts, chosen))
 
 
@@ -147,14 +175,18 @@ def _row(part: _Part, level: float) -> dict[str, Any]:
     counts = part.counts
     found = judge_validation(*counts.cells, level=level)
     row = {**part.names, **asdict(counts), **asdict(found)}
-    return row | _rates(counts, level, part.outside) | {"level": level, "note": _note(counts, found)}
+    return (
+        row | _rates(counts, level, part.outside) | {"level": level, "note": _note(counts, found)}
+    )
 
 
 def _note(counts: Confusion, found: JudgeValidation) -> str:
     """What is not in n, and whether a judge that always says the same would agree as often."""
     notes = [found.note]
     if counts.human_missing - counts.ties:
-        notes.append(f"{counts.human_missing - counts.ties} items without a label by people are not in n")
+        notes.append(
+            f"{counts.human_missing - counts.ties} items without a label by people are not in n"
+        )
     if counts.ties:
         notes.append(f"{counts.ties} items on which people are tied are not in n")
     if counts.judge_missing:
@@ -170,7 +202,9 @@ def _note(counts: Confusion, found: JudgeValidation) -> str:
 
 
 def _rates(counts: Confusion, level: float, outside: bool) -> dict[str, Any]:
-    """The judged rate: as observed, by people, with Se and Sp taken as known, and with their error carried."""
+    """The judged rate: as observed, by people, with Se and Sp taken as known, and with their error
+    carried.
+    """
     positives, labelled = counts.tp + counts.fn, sum(counts.cells)
     row: dict[str, Any] = _share("observed", counts.flagged, counts.judged, level)
     row |= _share("people", positives, labelled, level)
@@ -197,19 +231,60 @@ def _rates(counts: Confusion, level: float, outside: bool) -> dict[str, Any]:
 
 def _share(name: str, k: int, n: int, level: float) -> dict[str, float]:
     ends = interval(k, n, level=level)
-    return {name: k / n if n else NAN, f"{name}_low": float(ends.low), f"{name}_high": float(ends.high)}
+    return {
+        name: k / n if n else NAN,
+        f"{name}_low": float(ends.low),
+        f"{name}_high": float(ends.high),
+    }
 
 
 COLUMNS = [
-    "tp", "fn", "tn", "fp", "n", "se", "se_low", "se_high", "sp", "sp_low", "sp_high", "agreement", "agreement_low",
-    "agreement_high", "kappa", "kappa_low", "kappa_high", "kappa_state", "prevalence", "constant_judge", *SKIPPED,
-    "flagged", "judged", "observed", "observed_low", "observed_high", "people", "people_low", "people_high", "fixed",
-    "fixed_low", "fixed_high", "corrected", "corrected_low", "corrected_high", "raw", "corrected_note", "level",
-    "method", "note",
-]  # fmt: skip
+    "tp",
+    "fn",
+    "tn",
+    "fp",
+    "n",
+    "se",
+    "se_low",
+    "se_high",
+    "sp",
+    "sp_low",
+    "sp_high",
+    "agreement",
+    "agreement_low",
+    "agreement_high",
+    "kappa",
+    "kappa_low",
+    "kappa_high",
+    "kappa_state",
+    "prevalence",
+    "constant_judge",
+    *SKIPPED,
+    "flagged",
+    "judged",
+    "observed",
+    "observed_low",
+    "observed_high",
+    "people",
+    "people_low",
+    "people_high",
+    "fixed",
+    "fixed_low",
+    "fixed_high",
+    "corrected",
+    "corrected_low",
+    "corrected_high",
+    "raw",
+    "corrected_note",
+    "level",
+    "method",
+    "note",
+]
 
 
-def disagreements(labels: Any, *, human: Column | Sequence[Column], judge: Column | Iterable[Column]) -> pd.DataFrame:
+def disagreements(
+    labels: Any, *, human: Column | Sequence[Column], judge: Column | Iterable[Column]
+) -> pd.DataFrame:
     """The items on which a judge and people differ, or people are tied, for a person to decide.
 
     Parameters
@@ -219,10 +294,12 @@ def disagreements(labels: Any, *, human: Column | Sequence[Column], judge: Colum
 
     Returns
     -------
-    DataFrame, one row per item and judge: `row` (from 1, the header not counted), `judged_by`, all columns
-    of the table, `people` and `verdict` ("true", "false", a state), `disagreement` ("missed by the judge", "false alarm
-    of the judge", "a third state", "people are tied") and an empty `decision` to fill in. Save it with
-    `fnb.tables.csv(table, "to_decide.csv")`, which guards text against spreadsheet formulas.
+    DataFrame, one row per item and judge: `row` (from 1, the header not counted), `judged_by`, all
+        columns
+    of the table, `people` and `verdict` ("true", "false", a state), `disagreement` ("missed by the
+    judge", "false alarm of the judge", "a third state", "people are tied") and an empty `decision`
+    to fill in. Save it with `fnb.tables.csv(table, "to_decide.csv")`, which guards text against
+    spreadsheet formulas.
 
     Notes
     -----
@@ -250,7 +327,10 @@ def disagreements(labels: Any, *, human: Column | Sequence[Column], judge: Colum
             rows.append((place, name, _word(label), _word(verdict), _why(label, verdict, tied)))
     places = [row[0] for row in rows]
     own = {str(name): frame[name].iloc[places].to_numpy() for name in frame if name not in _ADDED}
-    added = {name: [row[at] for row in rows] for at, name in ((2, "people"), (3, "verdict"), (4, "disagreement"))}
+    added = {
+        name: [row[at] for row in rows]
+        for at, name in ((2, "people"), (3, "verdict"), (4, "disagreement"))
+    }
     lead = {"row": [place + 1 for place in places], "judged_by": [row[1] for row in rows]}
     return pd.DataFrame({**lead, **own, **added, "decision": [""] * len(rows)})
 

@@ -1,4 +1,6 @@
-"""What is known of the judge of a run, cell by cell: counts of labels, or Se and Sp, or why there is nothing."""
+"""What is known of the judge of a run, cell by cell: counts of labels, or Se and Sp, or why there
+is nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,20 @@ from ..metrics import Metric, mode_key
 from ..normalise import some
 from ..stats._check import fraction
 from .cells import FEW
-from .labels import Column, answers, given_counts, is_counts, name_of_column, people_of, table_of, texts
+from .labels import (
+    Column,
+    answers,
+    given_counts,
+    is_counts,
+    name_of_column,
+    people_of,
+    table_of,
+    texts,
+)
 from .rates import NUMBERS
 
-# Se and Sp are never taken from another mode, judge or suite version: the judge may be biased there.
+# Se and Sp are never taken from another mode, judge or suite version: the judge may be biased
+# there.
 APART = ("mode", "detector", "suite_version")
 NO_STRATA = frozenset({"metric", *NUMBERS, "trend_p", "observed", "observed_low", "observed_high"})
 NAN = math.nan
@@ -33,19 +45,22 @@ class Labels:
 
     Parameters
     ----------
-    known: a table of labels (a frame or the path of a file: one row per item, a column of people's labels, one of the
-        judge's verdicts, and optional strata such as `mode` or `attack`); counts `tp`, `fn`, `tn`, `fp` as a mapping or
-        a table with strata; or `se` and `sp` alone, in either form. To `fnb.rates` labels may name cases of the run
-        (`case_id`, with `mode` and `repeat` where it has several) instead of a column of verdicts.
+    known: a table of labels (a frame or the path of a file: one row per item, a column of people's
+        labels, one of the judge's verdicts, and optional strata such as `mode` or `attack`); counts
+        `tp`, `fn`, `tn`, `fp` as a mapping or a table with strata; or `se` and `sp` alone, in
+        either form. To `fnb.rates` labels may name cases of the run (`case_id`, with `mode` and
+        `repeat` where it has several) instead of a column of verdicts.
     human, judge: the columns of people's labels (several: the majority decides) and of verdicts.
-    part_of_run: the labelled outputs are a random part of the very run whose rates are corrected (or drawn at random
-        from its flagged and from its unflagged outputs). Then `stats.double_sample` is the better estimate.
+    part_of_run: the labelled outputs are a random part of the very run whose rates are corrected
+        (or drawn at random from its flagged and from its unflagged outputs). Then
+        `stats.double_sample` is the better estimate.
     event: the flag that the judge decides.
     resamples, seed: of the methods that draw.
 
     Example
     -------
-    A judge calls 30 of 100 outputs a success. People looked at 40 of them, drawn at random: of 12 that the judge
+    A judge calls 30 of 100 outputs a success. People looked at 40 of them, drawn at random: of 12
+        that the judge
     called successes 8 were, of the other 28 one was. So the rate is .30 · 8/12 + .70 · 1/28:
 
     >>> import pandas as pd, ferrite_nb as fnb
@@ -70,7 +85,9 @@ class Labels:
 
 @dataclass(frozen=True)
 class Judge:
-    """The judge in one cell. `part`: the labels are a random part of it; `pooled`: they are of other cells too."""
+    """The judge in one cell. `part`: the labels are a random part of it; `pooled`: they are of
+    other cells too.
+    """
 
     cells: Cells | None
     se: float = NAN
@@ -97,9 +114,9 @@ class Judge:
 class Sheet:
     """All that is known of the judge as one table.
 
-    `cells` holds tp, fn, tn, fp per row (for an item one of them is 1), `rates` Se and Sp where no counts are known;
-    `strata` the labels' strata that the table of rates has too, `unnamed` its other strata; `part` whether the labels
-    are a random part of the run.
+    `cells` holds tp, fn, tn, fp per row (for an item one of them is 1), `rates` Se and Sp where no
+    counts are known; `strata` the labels' strata that the table of rates has too, `unnamed` its
+    other strata; `part` whether the labels are a random part of the run.
     """
 
     frame: pd.DataFrame
@@ -113,12 +130,18 @@ class Sheet:
     def of(cls, labels: Labels, table: pd.DataFrame) -> Sheet:
         """Read labels, counts, or Se and Sp, for a table of rates."""
         known = labels.known
-        frame = table_of(pd.DataFrame([dict(known)]) if isinstance(known, Mapping | pd.Series) else known)
+        frame = table_of(
+            pd.DataFrame([dict(known)]) if isinstance(known, Mapping | pd.Series) else known
+        )
         cells = rates = None
         if is_counts(frame):
-            cells = np.array([given_counts(frame, row).cells for row in range(len(frame))], dtype=np.int64)
+            cells = np.array(
+                [given_counts(frame, row).cells for row in range(len(frame))], dtype=np.int64
+            )
         elif {"se", "sp"} <= set(frame.columns):
-            rates = np.array([[fraction(float(value), name) for value in frame[name]] for name in ("se", "sp")]).T
+            rates = np.array(
+                [[fraction(float(value), name) for value in frame[name]] for name in ("se", "sp")]
+            ).T
         else:
             cells = _one_of_four(frame, labels)
         names = [str(name) for name in table if name not in NO_STRATA]
@@ -131,7 +154,11 @@ class Sheet:
                     f"rows of one, or keep the rates apart with by=[…, {name!r}]"
                 )
         strata = {name: _keys(name, texts(frame[name])) for name in shared}
-        unnamed = (name for name in names if name not in shared and len(set(table[name].map(str)) - {""}) > 1)
+        unnamed = (
+            name
+            for name in names
+            if name not in shared and len(set(table[name].map(str)) - {""}) > 1
+        )
         return cls(frame, strata, tuple(unnamed), cells, rates, labels.part_of_run)
 
     def judge(self, one: Metric, row: Any) -> Judge | str:
@@ -163,19 +190,27 @@ class Sheet:
         chosen = np.ones(len(self.frame), dtype=bool)
         for name, wanted in one.population.items():
             if name in self.frame and isinstance(wanted, str):
-                chosen &= np.array([spelled(value) == wanted for value in self.frame[name]], dtype=bool)
+                chosen &= np.array(
+                    [spelled(value) == wanted for value in self.frame[name]], dtype=bool
+                )
             elif name in self.frame:
-                chosen &= np.array([value is wanted for value in answers(self.frame, name)], dtype=bool)
+                chosen &= np.array(
+                    [value is wanted for value in answers(self.frame, name)], dtype=bool
+                )
         return chosen
 
 
 def _keys(name: str, values: NDArray[Any]) -> NDArray[Any]:
     """Values of a stratum as they are compared: modes in any case."""
-    return np.array([mode_key(value) for value in values], dtype=object) if name == "mode" else values
+    return (
+        np.array([mode_key(value) for value in values], dtype=object) if name == "mode" else values
+    )
 
 
 def _one_of_four(frame: pd.DataFrame, labels: Labels) -> NDArray[np.int64]:
-    """Each item as tp, fn, tn or fp; none of them where a label or verdict is missing or a third state."""
+    """Each item as tp, fn, tn or fp; none of them where a label or verdict is missing or a third
+    state.
+    """
     named = [labels.human] if isinstance(labels.human, str | Words) else list(labels.human)
     lacking = [name for name in map(name_of_column, [*named, labels.judge]) if name not in frame]
     if lacking:

@@ -1,4 +1,6 @@
-"""Labels: answers of people and of judges, read as true, false, missing or a state of their own, and counted."""
+"""Labels: answers of people and of judges, read as true, false, missing or a state of their own,
+and counted.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,14 @@ def table_of(labels: Any) -> pd.DataFrame:
         try:
             labels = pandas_of(nw.from_native(labels))
         except TypeError:
-            raise TypeError(f"labels are a data frame or the path of a file, got {type(labels).__name__}") from None
+            raise TypeError(
+                f"labels are a data frame or the path of a file, got {type(labels).__name__}"
+            ) from None
     if not labels.columns.is_unique:
         twice = labels.columns[labels.columns.duplicated()][0]
-        raise OutcomesError(f"two columns of labels are called {str(twice)[:60]!r}; every column needs its own name")
+        raise OutcomesError(
+            f"two columns of labels are called {str(twice)[:60]!r}; every column needs its own name"
+        )
     return labels.reset_index(drop=True)
 
 
@@ -46,19 +52,24 @@ def name_of_column(column: Column) -> str:
 
 
 def answers(frame: pd.DataFrame, column: Column) -> Answers:
-    """One answer per row: True, False, None (missing: blank, error, timeout) or the name of a declared state.
+    """One answer per row: True, False, None (missing: blank, error, timeout) or the name of a
+    declared state.
 
-    Declared words that mean neither true nor false (`fnb.words("verdict", true=[…], false=[…], refused=[…])`) are
-    states of their own: they are never folded into true or false.
+    Declared words that mean neither true nor false (`fnb.words("verdict", true=[…], false=[…],
+    refused=[…])`) are states of their own: they are never folded into true or false.
     """
     name = name_of_column(column)
     if not isinstance(name, str):
         raise TypeError(f"a column of labels is a name or fnb.words(...), got {column!r}")
     if name not in frame:
-        raise ValueError(f"there is no column {name!r} of labels; the columns are {some(map(str, frame.columns))}")
+        raise ValueError(
+            f"there is no column {name!r} of labels; the columns are {some(map(str, frame.columns))}"
+        )
     own = column.meaning if isinstance(column, Words) else None
     codes, values = pd.factorize(frame[name].astype(object), use_na_sentinel=True)
-    meanings = [_meaning(name, value, own, frame) for value in values] + [None]  # the last is for missing values
+    meanings = [_meaning(name, value, own, frame) for value in values] + [
+        None
+    ]  # the last is for missing values
     found = np.empty(len(meanings), dtype=object)
     found[:] = meanings
     return found[codes]
@@ -91,7 +102,9 @@ def _is_number(token: str) -> bool:
 
 @dataclass(frozen=True)
 class People:
-    """What people answered: the answer of the majority per row, the rows on which they differ, and the ties."""
+    """What people answered: the answer of the majority per row, the rows on which they differ, and
+    the ties.
+    """
 
     answer: Answers
     differ: np.ndarray[Any, np.dtype[np.bool_]]
@@ -99,7 +112,9 @@ class People:
 
 
 def people_of(frame: pd.DataFrame, human: Column | Sequence[Column]) -> People:
-    """One rater's labels, or the majority of several: of those who answered; a tie is a missing label."""
+    """One rater's labels, or the majority of several: of those who answered; a tie is a missing
+    label.
+    """
     raters = [human] if isinstance(human, str | Words) else list(human)
     if not raters:
         raise ValueError("human names at least one column of labels by people")
@@ -118,10 +133,11 @@ def people_of(frame: pd.DataFrame, human: Column | Sequence[Column]) -> People:
 
 @dataclass(frozen=True)
 class Confusion:
-    """One judge against people: the four counts, what is in none of them, and all that the judge flagged.
+    """One judge against people: the four counts, what is in none of them, and all that the judge
+    flagged.
 
-    `flagged` of `judged` outputs were called positive, also those without a human label. `other` rows have a state
-    that is neither true nor false; `states` says which.
+    `flagged` of `judged` outputs were called positive, also those without a human label. `other`
+    rows have a state that is neither true nor false; `states` says which.
     """
 
     tp: int
@@ -173,7 +189,11 @@ def _is(found: Answers, wanted: Answer) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def _states(who: str, found: Answers) -> str:
     """How often which third state was given: "judge: 12 refused"."""
     often = Counter(one for one in found if isinstance(one, str))
-    return f"{who}: " + ", ".join(f"{times} {state}" for state, times in sorted(often.items())) if often else ""
+    return (
+        f"{who}: " + ", ".join(f"{times} {state}" for state, times in sorted(often.items()))
+        if often
+        else ""
+    )
 
 
 def is_counts(frame: pd.DataFrame) -> bool:
@@ -182,13 +202,17 @@ def is_counts(frame: pd.DataFrame) -> bool:
 
 
 def given_counts(frame: pd.DataFrame, row: int) -> Confusion:
-    """The counts of one row; `flagged` of `judged` default to the labelled outputs, `blank` to none."""
+    """The counts of one row; `flagged` of `judged` default to the labelled outputs, `blank` to
+    none.
+    """
     tp, fn, tn, fp = (_whole(frame[name].iloc[row], name) for name in CELLS)
     flagged, judged = tp + fp, tp + fn + tn + fp
     if {"flagged", "judged"} <= set(frame.columns):
         flagged, judged = (_whole(frame[name].iloc[row], name) for name in ("flagged", "judged"))
     if flagged > judged:
-        raise OutcomesError(f"row {row + 1}: {flagged} flagged of {judged} judged outputs is impossible")
+        raise OutcomesError(
+            f"row {row + 1}: {flagged} flagged of {judged} judged outputs is impossible"
+        )
     blank = _whole(frame["blank"].iloc[row], "blank") if "blank" in frame else 0
     return Confusion(tp, fn, tn, fp, flagged, judged, judge_missing=blank)
 

@@ -43,7 +43,9 @@ def security_without_cost(e: Evidence) -> Iterable[Limit]:
 
 @check
 def refuses_everything(e: Evidence) -> Iterable[Limit]:
-    """Modes that refuse nearly all normal tasks, or do hardly any of them while another mode does."""
+    """Modes that refuse nearly all normal tasks, or do hardly any of them while another mode
+    does.
+    """
     told: set[str] = set()
     for symbol in REFUSALS:
         counts = e.counts(METRICS[symbol])
@@ -60,7 +62,9 @@ def refuses_everything(e: Evidence) -> Iterable[Limit]:
         for row in rows_of(counts):
             idle = float(interval(row.k, row.n).high) if row.Index not in told else 1.0
             if idle < LEAST and float(interval(best.k, best.n).low) > idle:
-                rest = f"{symbol}: {said(row.k, row.n)}, while {best.Index} has {said(best.k, best.n)}"
+                rest = (
+                    f"{symbol}: {said(row.k, row.n)}, while {best.Index} has {said(best.k, best.n)}"
+                )
                 yield _refuser(str(row.Index), rest)
         return  # the first that is known: tasks without an attack, where there are any
 

@@ -1,4 +1,6 @@
-"""Limits of the design: clusters among the cases, small strata, cases that did not run everywhere, reversals."""
+"""Limits of the design: clusters among the cases, small strata, cases that did not run everywhere,
+reversals.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +59,14 @@ class Spread:
 
 @check
 def clusters(e: Evidence) -> Iterable[Limit]:
-    """Labels whose cases rise and fall together: the finest, those that cross it, and coarser ones."""
+    """Labels whose cases rise and fall together: the finest, those that cross it, and coarser
+    ones.
+    """
     if e.main is None or not e.keyed:
         return
-    names = [label.name for label in sorted(e.labels, key=lambda label: -label.values) if label.cluster][:6]
+    names = [
+        label.name for label in sorted(e.labels, key=lambda label: -label.values) if label.cluster
+    ][:6]
     found = [one for name in names for one in _spread(e, name, tests=len(names) * len(e.modes))]
     real = [one for one in found if one.real]
     crossing = [one for one in real[1:] if not _nested(e, real[0].label, one.label)]
@@ -71,20 +77,26 @@ def clusters(e: Evidence) -> Iterable[Limit]:
             safe = f"no sign that cases of one {one.label} rise and fall together; cluster={one.label!r} is still safer"
             yield Limit(f"cases share {one.label}", one.evidence, safe, "note")
         elif one is real[0] or one in crossing:
-            yield Limit(f"cases share {one.label}", one.evidence, f"{one.reading}; {call}", "severe")
+            yield Limit(
+                f"cases share {one.label}", one.evidence, f"{one.reading}; {call}", "severe"
+            )
         else:
             coarser = f"if {one.label}, coarser than {real[0].label}, is what you would draw anew, {one.reading}"
             yield Limit(f"cases share {one.label}", one.evidence, coarser, "note")
     if not found:
         yield Limit(
-            "clusters among the cases", "no text column has many values that several cases share",
+            "clusters among the cases",
+            "no text column has many values that several cases share",
             "cases made from one template, prompt or task rise and fall together; a column that names it would show "
-            "how many independent cases there are", "not checked",
-        )  # fmt: skip
+            "how many independent cases there are",
+            "not checked",
+        )
 
 
 def _spread(e: Evidence, name: str, tests: int) -> Iterable[Spread]:
-    """The design effect of one candidate; a label with one value for most cases is a factor and no cluster."""
+    """The design effect of one candidate; a label with one value for most cases is a factor and no
+    cluster.
+    """
     assert e.main is not None
     table = e.by_label(e.main, [name])
     found = []
@@ -92,7 +104,9 @@ def _spread(e: Evidence, name: str, tests: int) -> Iterable[Spread]:
         deff = design_effect(part["k"], part["n"]).deff
         if not math.isnan(deff) and part["n"].max() <= part["n"].sum() / 2:
             rare = max(RARE / tests, 1.01 / (SHUFFLES + 1))
-            found.append((deff >= WORTH and together(part["k"], part["n"]) <= rare, deff, str(mode), part))
+            found.append(
+                (deff >= WORTH and together(part["k"], part["n"]) <= rare, deff, str(mode), part)
+            )
     if not found:
         return
     real, deff, mode, part = max(found, key=lambda item: item[:2])
@@ -113,7 +127,9 @@ def together(k: Any, n: Any) -> float:
     shuffles = int(min(SHUFFLES, max(199, 20_000_000 // len(cases))))
     rate = events.sum() / cases.sum()
     observed = float(((events - cases * rate) ** 2).sum())
-    drawn = np.random.default_rng(0).multivariate_hypergeometric(cases, int(events.sum()), size=shuffles)
+    drawn = np.random.default_rng(0).multivariate_hypergeometric(
+        cases, int(events.sum()), size=shuffles
+    )
     reached = (((drawn - cases * rate) ** 2).sum(axis=1) >= observed - 1e-9).sum()
     return float((reached + 1) / (shuffles + 1))
 
@@ -130,14 +146,18 @@ def small_strata(e: Evidence) -> Iterable[Limit]:
         found += [f"{label.name} {shortened(value)} (n = {n})" for value, n in few.items()]
     if found:
         yield Limit(
-            "strata too small to read", some_of(found, 8, 100),
-            f"with fewer than {FEW} cases a rate is not shown; pool them or add cases", "note",
-        )  # fmt: skip
+            "strata too small to read",
+            some_of(found, 8, 100),
+            f"with fewer than {FEW} cases a rate is not shown; pool them or add cases",
+            "note",
+        )
 
 
 @check
 def one_design(e: Evidence) -> Iterable[Limit]:
-    """Small strata whose cases differ in hardly anything: they show one choice of their designer."""
+    """Small strata whose cases differ in hardly anything: they show one choice of their
+    designer.
+    """
     cells = e.described
     if e.main is None or cells.empty:
         return
@@ -146,9 +166,13 @@ def one_design(e: Evidence) -> Iterable[Limit]:
         others = [name for name in names if not one_to_one(cells, label.name, name)]
         sizes = cells.groupby(label.name)["case_id"].nunique()
         alike: dict[str, list[str]] = {}
-        for value, n in sizes[(sizes >= FEW) & (sizes < SMALL) & (sizes < sizes.sum() / 10)].items():
+        for value, n in sizes[
+            (sizes >= FEW) & (sizes < SMALL) & (sizes < sizes.sum() / 10)
+        ].items():
             part = cells[cells[label.name] == value]
-            fixed = [name for name in others if part[name].nunique() == 1 and cells[name].nunique() > 1]
+            fixed = [
+                name for name in others if part[name].nunique() == 1 and cells[name].nunique() > 1
+            ]
             if len(fixed) >= max(3, len(others) / 2):
                 alike[f"{shortened(value)} {n}"] = fixed
         if alike:
@@ -165,23 +189,37 @@ def one_design(e: Evidence) -> Iterable[Limit]:
 
 @check
 def modes_alike(e: Evidence) -> Iterable[Limit]:
-    """Modes whose names a reader would take for one: other case, spaces, accents or signs that are not seen."""
+    """Modes whose names a reader would take for one: other case, spaces, accents or signs that are
+    not seen.
+    """
     alike: dict[str, list[str]] = {}
     for mode in e.modes:
         alike.setdefault(seen(mode), []).append(mode)
-    several = [" and ".join(ascii(mode)[:60] for mode in names) for names in alike.values() if len(names) > 1]
+    several = [
+        " and ".join(ascii(mode)[:60] for mode in names)
+        for names in alike.values()
+        if len(names) > 1
+    ]
     if several:
         yield Limit(
-            "modes whose names look alike", some_of(several, 3),
+            "modes whose names look alike",
+            some_of(several, 3),
             "they are counted as different modes, each with its own part of the rows; if they are one, give it one "
-            "name in the file", "severe",
-        )  # fmt: skip
+            "name in the file",
+            "severe",
+        )
 
 
 def seen(name: str) -> str:
-    """A name as a reader sees it: without case, spaces, underscores and invisible signs, accents in one form."""
+    """A name as a reader sees it: without case, spaces, underscores and invisible signs, accents in
+    one form.
+    """
     shown = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(sign for sign in shown if sign != "_" and unicodedata.category(sign) not in ("Zs", "Cc", "Cf"))
+    return "".join(
+        sign
+        for sign in shown
+        if sign != "_" and unicodedata.category(sign) not in ("Zs", "Cc", "Cf")
+    )
 
 
 @check
@@ -189,21 +227,24 @@ def unpaired(e: Evidence) -> Iterable[Limit]:
     """Cases that did not run in every mode."""
     if e.main is None or not e.keyed or len(e.modes) < 2:
         return
-    ran = pd.DataFrame({mode: e.cases[f"n{at}"] + e.cases[f"m{at}"] > 0 for at, mode in enumerate(e.modes)})
+    ran = pd.DataFrame(
+        {mode: e.cases[f"n{at}"] + e.cases[f"m{at}"] > 0 for at, mode in enumerate(e.modes)}
+    )
     weight = e.cases["cases"]
     total = int(weight.sum())
     everywhere = int(weight[ran.all(axis=1)].sum())
     if everywhere == total:
         return
-    worst = min(combinations(e.modes, 2), key=lambda pair: weight[ran[pair[0]] & ran[pair[1]]].sum())
+    worst = min(
+        combinations(e.modes, 2), key=lambda pair: weight[ran[pair[0]] & ran[pair[1]]].sum()
+    )
     shared = int(weight[ran[worst[0]] & ran[worst[1]]].sum())
     either = int(weight[ran[worst[0]] | ran[worst[1]]].sum())
     where = _where_unpaired(e)
     yield Limit(
         "cases that did not run in every mode",
         f"{everywhere} of {total} cases ran in all {len(e.modes)} modes; "
-        f"{worst[0]} and {worst[1]} share {shared} of {either}"
-        + (f"; {where}" if where else ""),
+        f"{worst[0]} and {worst[1]} share {shared} of {either}" + (f"; {where}" if where else ""),
         "modes are compared on the cases they share; their plain rates are over different cases"
         + ("" if shared else f", and {worst[0]} and {worst[1]} cannot be compared at all"),
         "severe" if shared < (1 - MOST_UNPAIRED) * either and either >= FEW else "note",
@@ -234,9 +275,11 @@ def reversals(e: Evidence) -> Iterable[Limit]:
         table = e.by_label(e.main, [name])
         for first, second, warning in turned_orders(table, name, e.modes):
             yield Limit(
-                f"{first} and {second} turn round by {name}", warning,
-                f"compare them within {name}, or on the same cases (fnb.compare)", "severe",
-            )  # fmt: skip
+                f"{first} and {second} turn round by {name}",
+                warning,
+                f"compare them within {name}, or on the same cases (fnb.compare)",
+                "severe",
+            )
 
 
 @check
@@ -248,7 +291,8 @@ def many_comparisons(e: Evidence) -> Iterable[Limit]:
     strata = sum(label.values for label in e.strata)
     yield Limit(
         "many comparisons",
-        f"{len(e.modes)} modes make {pairs} pairs" + (f", and {strata} strata multiply them" if strata else ""),
+        f"{len(e.modes)} modes make {pairs} pairs"
+        + (f", and {strata} strata multiply them" if strata else ""),
         f"p-values are corrected over the {pairs} pairs (Holm): the smallest must be below {0.05 / pairs:.4f}, which "
         f"takes {smallest_discordant(pairs)} discordant cases; strata looked at afterwards are not in this count",
         "note",
@@ -260,18 +304,20 @@ def suite_versions(e: Evidence) -> Iterable[Limit]:
     """Several versions of the suite in one table."""
     if "suite_version" not in e.columns:
         yield Limit(
-            "suite version", "no column suite_version",
+            "suite version",
+            "no column suite_version",
             "whether all rows come from one version of the suite is not known; a column that names it would show it",
             "not checked",
-        )  # fmt: skip
+        )
         return
     found = e.cells.groupby("mode")["suite_version"].unique()
     versions = sorted(set(e.cells["suite_version"]))
     if len(versions) > 1:
         per_mode = "; ".join(f"{mode}: {some_of(sorted(found[mode]), 3)}" for mode in e.modes[:6])
         yield Limit(
-            "several suite versions", f"{len(versions)} versions. {per_mode}",
+            "several suite versions",
+            f"{len(versions)} versions. {per_mode}",
             "rates of different versions are not comparable: choose one with runs.where(suite_version=...)"
-            + (" (they were pooled on request)" if e.runs.pooled else ""), "severe",
-        )  # fmt: skip
-
+            + (" (they were pooled on request)" if e.runs.pooled else ""),
+            "severe",
+        )

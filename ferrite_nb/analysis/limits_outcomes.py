@@ -1,4 +1,6 @@
-"""Limits of the outcomes themselves: fixed by construction, given by the labels, the same in every repeat."""
+"""Limits of the outcomes themselves: fixed by construction, given by the labels, the same in every
+repeat.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from ..stats.planning import n_for_half_width
 from .cells import FEW
 from .evidence import MOST_CELLS, Evidence, Limit, check, rows_of, said, some_of
 
-CHANCE = -9.0  # log10 of the chance of a rule without exception; far below, because many rules are tried
+CHANCE = (
+    -9.0
+)  # log10 of the chance of a rule without exception; far below, because many rules are tried
 LEAST = 20  # cases per mode below which a rate of 0 or 1 says little
 
 
@@ -81,10 +85,11 @@ def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
     cells = by_labels(e, names)
     if cells is None:
         yield Limit(
-            "labels that give the outcomes", f"more than {MOST_CELLS:,} combinations of {some_of(names)}",
+            "labels that give the outcomes",
+            f"more than {MOST_CELLS:,} combinations of {some_of(names)}",
             "whether a rule on the labels predicts every outcome is not known; fewer label columns would show it",
             "not checked",
-        )  # fmt: skip
+        )
         return
     counts = e.counts(e.main)
     vary = counts.index[(counts["k"] > 0) & (counts["k"] < counts["n"])].tolist()
@@ -93,7 +98,9 @@ def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
     if not found:
         return
     one_mode = len(e.modes) == 1
-    told = [f"{mode} by {some_of(rule)} ({groups(cells, mode, rule)})" for mode, rule in found.items()]
+    told = [
+        f"{mode} by {some_of(rule)} ({groups(cells, mode, rule)})" for mode, rule in found.items()
+    ]
     yield Limit(
         "a rule on the labels gives every outcome",
         f"cases with the same labels have the same outcome, without exception: {'; '.join(told[:4])}",
@@ -111,13 +118,18 @@ def groups(cells: pd.DataFrame, mode: str, rule: list[str]) -> str:
 
 def _facts(e: Evidence) -> list[str]:
     """Flags that describe the case and are the same in all its modes."""
-    wanted = [name for name in FACTS if name in e.columns and name not in ("delivered", "measurable")]
+    wanted = [
+        name for name in FACTS if name in e.columns and name not in ("delivered", "measurable")
+    ]
     if len(e.modes) < 2 or not e.keyed:
         return []
     found = []
     for name in wanted:
         pairs = cube(e.attacks, ["case_id"], [name])
-        if pairs.groupby("case_id")[name].nunique(dropna=False).max() == 1 and pairs[name].nunique(dropna=False) > 1:
+        if (
+            pairs.groupby("case_id")[name].nunique(dropna=False).max() == 1
+            and pairs[name].nunique(dropna=False) > 1
+        ):
             found.append(name)
     return found
 
@@ -126,25 +138,35 @@ def by_labels(e: Evidence, names: list[str]) -> pd.DataFrame | None:
     """k and n by mode and all labels; None where there are too many combinations."""
     assert e.main is not None
     flags = [name for name in names if name in FACTS]
-    table = cube(e.attacks, ["mode", *(name for name in names if name not in FACTS)], [*e.main.columns, *flags])
+    table = cube(
+        e.attacks,
+        ["mode", *(name for name in names if name not in FACTS)],
+        [*e.main.columns, *flags],
+    )
     if len(table) > MOST_CELLS:
         return None
     (column, wanted), *more = e.main.event.items()
-    known = table[table[column].notna() & (table["kind"] == "attack" if "attack" in set(table["kind"]) else True)]
+    known = table[
+        table[column].notna()
+        & (table["kind"] == "attack" if "attack" in set(table["kind"]) else True)
+    ]
     if more:
         return None
     known = known.assign(n=known["rows"], k=known["rows"].where(known[column] == wanted, 0))
     for name in flags:
         known[name] = known[name].astype(object).astype(str)
-    summed: pd.DataFrame = known.groupby(["mode", *names], sort=False)[["k", "n"]].sum().reset_index()
+    summed: pd.DataFrame = (
+        known.groupby(["mode", *names], sort=False)[["k", "n"]].sum().reset_index()
+    )
     return summed
 
 
 def rule_of(cells: pd.DataFrame, names: list[str]) -> list[str]:
     """The labels that give every outcome of one mode; none where chance could do as much.
 
-    All labels together give every outcome as soon as no two cases share them all. So columns are dropped one by one,
-    those with many values first, while no exception appears; what is left must be a rule for many cases.
+    All labels together give every outcome as soon as no two cases share them all. So columns are
+    dropped one by one, those with many values first, while no exception appears; what is left must
+    be a rule for many cases.
     """
     kept = list(names)
     if _exceptions(cells, kept):
@@ -171,15 +193,19 @@ def repeats(e: Evidence) -> Iterable[Limit]:
     """Repeats that are the same every time, or no repeats at all."""
     if not e.keyed or e.main is None:
         yield Limit(
-            "run-to-run variation", "a table of counts",
-            "repeats cannot be told from cases; rows per case would show it", "not checked",
-        )  # fmt: skip
+            "run-to-run variation",
+            "a table of counts",
+            "repeats cannot be told from cases; rows per case would show it",
+            "not checked",
+        )
         return
     if not repeated(e.runs):
         yield Limit(
-            "one repeat per case", "each case ran once in each mode",
-            "nothing is known about run-to-run variation", "note",
-        )  # fmt: skip
+            "one repeat per case",
+            "each case ran once in each mode",
+            "nothing is known about run-to-run variation",
+            "note",
+        )
         return
     several = mixed = 0
     for at in range(len(e.modes)):
@@ -212,7 +238,11 @@ def few_cases(e: Evidence) -> Iterable[Limit]:
     counts = e.counts(e.main)
     few = counts[(counts["n"] > 0) & (counts["n"] < 30)]
     if len(few):
-        widest = max((float(found.high - found.low), row) for row in rows_of(few) for found in [interval(row.k, row.n)])
+        widest = max(
+            (float(found.high - found.low), row)
+            for row in rows_of(few)
+            for found in [interval(row.k, row.n)]
+        )
         yield Limit(
             "few cases",
             "; ".join(f"{row.Index} {said(row.k, row.n)}" for row in rows_of(few.head(4))),

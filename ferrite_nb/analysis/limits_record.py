@@ -1,4 +1,6 @@
-"""Limits of the record: rows without an outcome, attacks that never arrived, empty outputs, and what it cannot show."""
+"""Limits of the record: rows without an outcome, attacks that never arrived, empty outputs, and
+what it cannot show.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from scipy.special import chdtrc
 from ..normalise import how_many, pandas_of
 from .evidence import RARE, Evidence, Limit, check, some_of
 
-OUTPUTS = re.compile(r"^(?:model_)?(?:output|response|answer|completion|reply|generation)s?$", re.IGNORECASE)
+OUTPUTS = re.compile(
+    r"^(?:model_)?(?:output|response|answer|completion|reply|generation)s?$", re.IGNORECASE
+)
 NOTED = re.compile(r"left out|replaced|skipped|torn|dropped", re.IGNORECASE)
 MANY = 0.1  # of the attacks: undelivered or unmeasured ones that can carry a result
 
@@ -23,9 +27,11 @@ def missing_outcomes(e: Evidence) -> Iterable[Limit]:
     """Rows whose outcome is unknown, and whether one mode has more of them."""
     if e.main is None:
         yield Limit(
-            "no known outcome", "no row has an outcome that a documented metric counts",
-            "nothing can be said; declare the outcome's column (attack_success=...)", "severe",
-        )  # fmt: skip
+            "no known outcome",
+            "no row has an outcome that a documented metric counts",
+            "nothing can be said; declare the outcome's column (attack_success=...)",
+            "severe",
+        )
         return
     counts = e.counts(e.main)
     counts = counts[counts["n"] + counts["missing"] > 0]
@@ -51,7 +57,11 @@ def missing_outcomes(e: Evidence) -> Iterable[Limit]:
 
 def _per_mode(part: pd.Series, whole: pd.Series) -> str:
     """The modes that have any, each with its share in counts."""
-    return some_of([f"{mode} {int(part[mode])} of {int(whole[mode])}" for mode in part.index if part[mode]], 10, 80)
+    return some_of(
+        [f"{mode} {int(part[mode])} of {int(whole[mode])}" for mode in part.index if part[mode]],
+        10,
+        80,
+    )
 
 
 def _differs(part: pd.Series, whole: pd.Series) -> float:
@@ -87,9 +97,11 @@ def not_delivered(e: Evidence) -> Iterable[Limit]:
     """Attacks that never reached the model."""
     if "delivered" not in e.columns:
         yield Limit(
-            "delivery of the attacks", "no column delivered",
-            "whether every attack reached the model is not known; one that did not counts as contained", "not checked",
-        )  # fmt: skip
+            "delivery of the attacks",
+            "no column delivered",
+            "whether every attack reached the model is not known; one that did not counts as contained",
+            "not checked",
+        )
         return
     lost = e.rows_where(~nw.col("delivered"))["rows"]
     total = e.kinds["attack"]
@@ -116,7 +128,9 @@ def not_measurable(e: Evidence) -> Iterable[Limit]:
             "attacks that could not be measured",
             _per_mode(lost, total),
             "they are in no attack rate: rates speak for the measurable attacks only",
-            "severe" if _differs(lost, total) < RARE and (lost / total.where(total > 0)).max() >= MANY else "note",
+            "severe"
+            if _differs(lost, total) < RARE and (lost / total.where(total > 0)).max() >= MANY
+            else "note",
         )
 
 
@@ -139,16 +153,20 @@ def not_attempted(e: Evidence) -> Iterable[Limit]:
 def empty_outputs(e: Evidence) -> Iterable[Limit]:
     """Empty outputs that count as safe."""
     names = [name for name in e.columns if OUTPUTS.match(name)]
-    tests = {name: nw.col(name).is_null() | (nw.col(name).cast(nw.String).str.strip_chars() == "") for name in names}
+    tests = {
+        name: nw.col(name).is_null() | (nw.col(name).cast(nw.String).str.strip_chars() == "")
+        for name in names
+    }
     tests |= {name: nw.col(name) == 0 for name in ("tokens",) if name in e.columns}
     if "trace" in e.columns:
         tests["trace"] = nw.col("trace").is_null() | (nw.col("trace").str.strip_chars() == "")
     if not tests or "attack_success" not in e.columns:
         yield Limit(
-            "empty outputs scored as safe", "no column of outputs, traces or tokens",
+            "empty outputs scored as safe",
+            "no column of outputs, traces or tokens",
             "an empty or cut-off output looks like a refusal; a column output, trace or tokens would show it",
             "not checked",
-        )  # fmt: skip
+        )
         return
     for name, empty in tests.items():
         lost = e.rows_where(empty & ~nw.col("attack_success"))["rows"]
@@ -169,12 +187,18 @@ def latency_of_nothing(e: Evidence) -> Iterable[Limit]:
     """Rows with a latency of zero."""
     if "latency_ms" not in e.columns:
         return
-    table = pandas_of(e.runs.table.select(how_many(nw.col("latency_ms") <= 0).alias("zero"), nw.len().alias("rows")))
+    table = pandas_of(
+        e.runs.table.select(
+            how_many(nw.col("latency_ms") <= 0).alias("zero"), nw.len().alias("rows")
+        )
+    )
     if table["zero"].iloc[0]:
         yield Limit(
-            "latencies of zero", f"{int(table['zero'].iloc[0])} of {int(table['rows'].iloc[0])} rows",
-            "a failed or cached call takes no time: leave such rows out before reading an overhead", "note",
-        )  # fmt: skip
+            "latencies of zero",
+            f"{int(table['zero'].iloc[0])} of {int(table['rows'].iloc[0])} rows",
+            "a failed or cached call takes no time: leave such rows out before reading an overhead",
+            "note",
+        )
 
 
 @check
@@ -183,13 +207,17 @@ def left_out_while_reading(e: Evidence) -> Iterable[Limit]:
     said = [note for note in e.runs.notes if NOTED.search(note)]
     if said:
         yield Limit(
-            "rows left out while reading", some_of(said, 4, 200), "the rates are about the rows that stayed", "note"
+            "rows left out while reading",
+            some_of(said, 4, 200),
+            "the rates are about the rows that stayed",
+            "note",
         )
     yield Limit(
-        "rows removed before this file was written", "only the rows in the file are seen",
+        "rows removed before this file was written",
+        "only the rows in the file are seen",
         "cases dropped before scoring leave no trace here; the number of cases that were planned would show them",
         "not checked",
-    )  # fmt: skip
+    )
 
 
 @check
@@ -198,7 +226,9 @@ def judge_error(e: Evidence) -> Iterable[Limit]:
     judged = [name for name in e.columns if "judge" in name.lower() or "human" in name.lower()]
     yield Limit(
         "judge error",
-        f"columns of judges or people: {some_of(judged)}" if judged else "no labels of people beside the outcomes",
+        f"columns of judges or people: {some_of(judged)}"
+        if judged
+        else "no labels of people beside the outcomes",
         "an outcome that a judge gave can be wrong, and intervals do not know it; labels of people on some outcomes "
         "would show it (fnb.judges, and fnb.rates with judge=)",
         "not checked",
@@ -209,7 +239,9 @@ def judge_error(e: Evidence) -> Iterable[Limit]:
 def adaptive_attackers(e: Evidence) -> Iterable[Limit]:
     """A fixed set of attacks says nothing about an attacker who knows the defence."""
     yield Limit(
-        "attackers who adapt", "the attacks in the table are what they are",
+        "attackers who adapt",
+        "the attacks in the table are what they are",
         "how a defence fares against attacks made for it cannot be seen here; attacks made against each mode would "
-        "show it", "not checked",
-    )  # fmt: skip
+        "show it",
+        "not checked",
+    )

@@ -1,4 +1,6 @@
-"""`overhead`: what a mode costs in time or tokens, case by case, as quantiles of the differences."""
+"""`overhead`: what a mode costs in time or tokens, case by case, as quantiles of the
+differences.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from ..normalise import pandas_of
 from ..outcomes import UNCHECKED, Outcomes
 from ..stats.differences import paired_quantile
 
-REASONS = {"latency_ms": "no case has a latency in both modes", "tokens": "no token counts in both modes"}
+REASONS = {
+    "latency_ms": "no case has a latency in both modes",
+    "tokens": "no token counts in both modes",
+}
 
 
 def overhead(
@@ -38,18 +43,21 @@ def overhead(
 
     Returns
     -------
-    DataFrame with `quantile`, `value`, `low`, `high` (units of the column, signed), `n_pairs`, `unpaired`, `note`.
-    An end that the number of pairs cannot bound is infinite, and the note says so.
+    DataFrame with `quantile`, `value`, `low`, `high` (units of the column, signed), `n_pairs`,
+    `unpaired`, `note`. An end that the number of pairs cannot bound is infinite, and the note says
+    so.
 
     Not computable when
     -------------------
-    no case has the number in both modes; the modes ran different suite versions; or cached answers make it meaningless
-    (a column `cache_hits` above 0 in any row of the two modes). Never 0 ms for no pair.
+    no case has the number in both modes; the modes ran different suite versions; or cached answers
+    make it meaningless (a column `cache_hits` above 0 in any row of the two modes). Never 0 ms for
+    no pair.
 
     Notes
     -----
-    A row with an error has no latency. Repeats are averaged to the case first. The value is the element at index
-    floor((n - 1) q + 0.5) of the sorted differences, as the public report prints it.
+    A row with an error has no latency. Repeats are averaged to the case first. The value is the
+    element at index floor((n - 1) q + 0.5) of the sorted differences, as the public report prints
+    it.
 
     Source
     ------
@@ -84,16 +92,25 @@ def overhead(
         if reason:
             ends = dict.fromkeys(ends, math.nan)
         notes = [reason or found.note, lost, "" if runs.checked else UNCHECKED]
-        rows.append({"quantile": q, **ends, "n_pairs": len(values), "unpaired": unpaired} | {"note": joined(notes)})
-    return pd.DataFrame(rows, columns=["quantile", "value", "low", "high", "n_pairs", "unpaired", "note"])
+        rows.append(
+            {"quantile": q, **ends, "n_pairs": len(values), "unpaired": unpaired}
+            | {"note": joined(notes)}
+        )
+    return pd.DataFrame(
+        rows, columns=["quantile", "value", "low", "high", "n_pairs", "unpaired", "note"]
+    )
 
 
 def without(runs: Outcomes, column: str, baseline: str, mode: str, known: int) -> str:
     """How many cases have the number in neither mode, for they are in no count of the table."""
     rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
-    cases = int(pandas_of(rows.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0])
+    cases = int(
+        pandas_of(rows.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0]
+    )
     left = cases - known
-    return f"{left} case{'s have' if left > 1 else ' has'} no {column} in either mode" if left else ""
+    return (
+        f"{left} case{'s have' if left > 1 else ' has'} no {column} in either mode" if left else ""
+    )
 
 
 def joined(notes: Sequence[str]) -> str:
@@ -102,7 +119,9 @@ def joined(notes: Sequence[str]) -> str:
 
 
 def not_computable(runs: Outcomes, column: str, baseline: str, mode: str) -> str:
-    """The reason that rules the difference out before anything is counted; empty when there is none."""
+    """The reason that rules the difference out before anything is counted; empty when there is
+    none.
+    """
     have = runs.columns
     if "case_id" not in have:
         return "not computable: a table of counts has no cases to pair"
@@ -114,13 +133,20 @@ def not_computable(runs: Outcomes, column: str, baseline: str, mode: str) -> str
         raise ValueError(f"{column} holds no numbers")
     if not runs.pooled and "suite_version" in have:
         cells = cube(runs.where(mode=[baseline, mode]), ["mode", "suite_version"], [])
-        found = {one: sorted(part) for one, part in cells.groupby("mode")["suite_version"].unique().items()}
+        found = {
+            one: sorted(part)
+            for one, part in cells.groupby("mode")["suite_version"].unique().items()
+        }
         if len({version for several in found.values() for version in several}) > 1:
             said = ", ".join(f"{one} {' and '.join(found[one])}" for one in (baseline, mode))
-            return f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
+            return (
+                f"not computable: suite versions differ ({said}); runs.pool_versions() accepts them"
+            )
     if "cache_hits" in have:
         rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
-        most = pandas_of(rows.select(nw.col("cache_hits").cast(nw.Float64).max().alias("most")))["most"].iloc[0]
+        most = pandas_of(rows.select(nw.col("cache_hits").cast(nw.Float64).max().alias("most")))[
+            "most"
+        ].iloc[0]
         if pd.notna(most) and most > 0:
             return f"not computable: cached answers make {column} meaningless (cache_hits above 0 in these modes)"
     return ""

@@ -1,4 +1,6 @@
-"""Passing curves: how often the point rule and the bound rule of a requirement let a system pass, by its true rate."""
+"""Passing curves: how often the point rule and the bound rule of a requirement let a system pass,
+by its true rate.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,19 @@ def curve(row: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    row: a row of `fnb.gate` or `fnb.releases` (or any mapping with `requirement`, `n`, `threshold`, `rule` or `upper`,
-        and `level`).
+    row: a row of `fnb.gate` or `fnb.releases` (or any mapping with `requirement`, `n`, `threshold`,
+        `rule` or `upper`, and `level`).
 
     Returns
     -------
-    DataFrame with `requirement`, `rule` ("point" or "bound"), `n`, `accept` (the k that decides), `threshold`,
-    `true_rate` (rising; the threshold is one of them) and `p_pass`. It has no row when n is 0.
+    DataFrame with `requirement`, `rule` ("point" or "bound"), `n`, `accept` (the k that decides),
+    `threshold`, `true_rate` (rising; the threshold is one of them) and `p_pass`. It has no row when
+    n is 0.
 
     Notes
     -----
-    Exact binomial chances for n independent cases: with clusters a system near the threshold passes more often than
+    Exact binomial chances for n independent cases: with clusters a system near the threshold passes
+        more often than
     the bound rule says. A rule that no result can pass has `accept` missing and a chance of 0.
 
     Example
@@ -45,7 +49,9 @@ def curve(row: Any) -> pd.DataFrame:
     upper = bool(row["upper"]) if "upper" in row else "lower" not in str(row["rule"])
     level = float(row["level"]) if "level" in row else 0.95
     frames = [_rule(rule, n, threshold, upper=upper, level=level) for rule in (RULES if n else ())]
-    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS[1:]))
+    table = (
+        pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS[1:]))
+    )
     table.insert(0, "requirement", str(row["requirement"]))
     return table
 
@@ -54,15 +60,27 @@ def _rule(rule: str, n: int, threshold: float, *, upper: bool, level: float) -> 
     find, direction = (largest_k, "at most") if upper else (smallest_k, "at least")
     accept = find(n, threshold, method=RULES[rule], level=level)
     rates = true_rates(n, threshold, upper=upper)
-    chances = np.zeros(len(rates)) if accept is None else operating_curve(n, accept, rates, direction=direction)
+    chances = (
+        np.zeros(len(rates))
+        if accept is None
+        else operating_curve(n, accept, rates, direction=direction)
+    )
     return pd.DataFrame(
-        {"rule": rule, "n": n, "accept": pd.NA if accept is None else accept, "threshold": threshold,
-         "true_rate": rates, "p_pass": chances}
-    ).astype({"accept": "Int64"})  # fmt: skip
+        {
+            "rule": rule,
+            "n": n,
+            "accept": pd.NA if accept is None else accept,
+            "threshold": threshold,
+            "true_rate": rates,
+            "p_pass": chances,
+        }
+    ).astype({"accept": "Int64"})
 
 
 def true_rates(n: int, threshold: float, *, upper: bool) -> Any:
-    """True rates from the good end of the scale to well beyond the threshold; it and half the way to it among them."""
+    """True rates from the good end of the scale to well beyond the threshold; it and half the way
+    to it among them.
+    """
     room = threshold if upper else 1 - threshold
     spread = (max(room, 1 / n) * (1 - room) / n) ** 0.5 if room < 1 else 0.0
     far = min(1.0, room + max(room, 4 * spread, 4 / n))
@@ -70,11 +88,17 @@ def true_rates(n: int, threshold: float, *, upper: bool) -> Any:
     return np.unique(np.round(away if upper else 1 - away, 12))
 
 
-def curves(rows: Iterable[Mapping[str, Any]], upper: Mapping[str, bool]) -> dict[str, dict[str, list[Any]]]:
-    """The curve of each requirement with the n of its last row that has cases, as plain lists for a table's `attrs`.
+def curves(
+    rows: Iterable[Mapping[str, Any]], upper: Mapping[str, bool]
+) -> dict[str, dict[str, list[Any]]]:
+    """The curve of each requirement with the n of its last row that has cases, as plain lists for a
+    table's `attrs`.
 
     A frame in `attrs` would stop pandas from joining tables, which compares them.
     """
     last = {str(row["requirement"]): row for row in rows if row["n"]}
     found = {name: curve({**row, "upper": upper[name]}) for name, row in last.items()}
-    return {name: table.astype(object).where(table.notna(), None).to_dict("list") for name, table in found.items()}
+    return {
+        name: table.astype(object).where(table.notna(), None).to_dict("list")
+        for name, table in found.items()
+    }

@@ -1,4 +1,6 @@
-"""Labels of the cases: which text columns describe a case, how many values they have, and which may be clusters."""
+"""Labels of the cases: which text columns describe a case, how many values they have, and which may
+be clusters.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,20 @@ from ..columns import KEYS
 from ..normalise import how_many, pandas_of
 from ..outcomes import Outcomes
 
-FEW_VALUES = 12  # a column with more values is no stratum to look at one by one, but may be a cluster
+FEW_VALUES = (
+    12  # a column with more values is no stratum to look at one by one, but may be a cluster
+)
 NO_LABEL = ("kind", "trace", "source", "error", "suite_version", *KEYS)
-LABELLED = 0.95  # of the cases, for a cluster: an empty label would make one big cluster of unlike cases
+LABELLED = (
+    0.95  # of the cases, for a cluster: an empty label would make one big cluster of unlike cases
+)
 
 
 @dataclass(frozen=True)
 class Label:
-    """A text column: its number of values, its labelled cases, and whether it is the same in all rows of a case."""
+    """A text column: its number of values, its labelled cases, and whether it is the same in all
+    rows of a case.
+    """
 
     name: str
     values: int
@@ -33,7 +41,9 @@ class Label:
 
     @property
     def cluster(self) -> bool:
-        """Whether its values may be clusters: many of them, each with two cases or more on average."""
+        """Whether its values may be clusters: many of them, each with two cases or more on
+        average.
+        """
         many = FEW_VALUES < self.values <= self.cases / 2
         return self.of_case and many and self.labelled >= LABELLED
 
@@ -54,18 +64,24 @@ def labels_of(runs: Outcomes) -> list[Label]:
     for name in names:
         several, share = int(values[name].iloc[0]), int(filled[name].iloc[0] or 0) / max(total, 1)
         few = 1 < several <= max(cases / 2, FEW_VALUES)  # a name or a text of each case is no label
-        found.append(Label(name, several, share, few and (not keyed or _constant(runs, name, cases)), cases))
+        found.append(
+            Label(name, several, share, few and (not keyed or _constant(runs, name, cases)), cases)
+        )
     return found
 
 
 def _text(dtype: object) -> bool:
-    return dtype == nw.String or isinstance(dtype, nw.Categorical | nw.Enum) or dtype == nw.Categorical
+    return (
+        dtype == nw.String or isinstance(dtype, nw.Categorical | nw.Enum) or dtype == nw.Categorical
+    )
 
 
 def _cases(runs: Outcomes) -> int:
     if "case_id" not in runs.columns:
         return int(pandas_of(runs.table.select(nw.col("rows").sum().alias("rows")))["rows"].iloc[0])
-    return int(pandas_of(runs.table.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0])
+    return int(
+        pandas_of(runs.table.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0]
+    )
 
 
 def _constant(runs: Outcomes, name: str, cases: int) -> bool:
@@ -76,6 +92,8 @@ def _constant(runs: Outcomes, name: str, cases: int) -> bool:
 
 
 def one_to_one(cases: pd.DataFrame, first: str, second: str) -> bool:
-    """Whether two labels say the same in other words: every value of either has one of the other."""
+    """Whether two labels say the same in other words: every value of either has one of the
+    other.
+    """
     pairs = len(cases.drop_duplicates([first, second]))
     return bool(pairs == cases[first].nunique() == cases[second].nunique())

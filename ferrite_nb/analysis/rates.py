@@ -1,4 +1,6 @@
-"""`rates`: every documented proportion per mode and stratum, with interval, missing outcomes, clusters and reasons."""
+"""`rates`: every documented proportion per mode and stratum, with interval, missing outcomes,
+clusters and reasons.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ from .cells import (
     strata_of,
 )
 
-UNNAMED = {NO_VALUE, ""}  # benign cases have no injection: a label that none of them has makes no cluster
+UNNAMED = {
+    NO_VALUE,
+    "",
+}  # benign cases have no injection: a label that none of them has makes no cluster
 NUMBERS = [
     "k",
     "n",
@@ -64,35 +69,40 @@ def rates(
 
     Parameters
     ----------
-    metrics: symbols or words of `fnb.metrics()`; None is all that the data support, security beside cost.
+    metrics: symbols or words of `fnb.metrics()`; None is all that the data support, security beside
+        cost.
     by: strata columns; modes are kept apart also when they are not named.
-    method: "wilson", "clopper-pearson", "jeffreys" or "agresti-coull"; with `judge` the way of correction ("backoff",
-        "delta", "bootstrap", "fixed", "double sample", "simple", "none").
+    method: "wilson", "clopper-pearson", "jeffreys" or "agresti-coull"; with `judge` the way of
+        correction ("backoff", "delta", "bootstrap", "fixed", "double sample", "simple", "none").
     level, z: confidence level (a proportion), or the normal quantile itself.
     cluster: a column whose rows may rise and fall together, or a pair of crossed columns.
-    judge: how good the judge of the outcomes is: labels (columns `human` and `judge`, or `human` and the keys of the
-        cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `fnb.Labels` names other columns and
-        says that the labels are a random part of the run. Then `rate`, `low` and `high` are corrected and `observed`,
-        `observed_low`, `observed_high` are not.
+    judge: how good the judge of the outcomes is: labels (columns `human` and `judge`, or `human`
+        and the keys of the cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `fnb.Labels`
+        names other columns and says that the labels are a random part of the run. Then `rate`,
+        `low` and `high` are corrected and `observed`, `observed_low`, `observed_high` are not.
     baseline: the mode whose traces UP compares with.
 
     Returns
     -------
-    DataFrame with `metric`, the strata, `k`, `n`, `rate`, `low`, `high` (proportions), `level`, `method`, `missing`
-    (rows of the population whose event is unknown), `floor` and `ceiling` (the rate if all of them were 0 or 1),
-    `clusters`, `n_eff` (independent cases that the rows count like) and `note`.
+    DataFrame with `metric`, the strata, `k`, `n`, `rate`, `low`, `high` (proportions), `level`,
+    `method`, `missing` (rows of the population whose event is unknown), `floor` and `ceiling` (the
+    rate if all of them were 0 or 1), `clusters`, `n_eff` (independent cases that the rows count
+    like) and `note`.
 
     Not computable when
     -------------------
-    nothing is known in a cell: then the rate is NaN and `note` begins with "not computable: " and the reason.
+    nothing is known in a cell: then the rate is NaN and `note` begins with "not computable: " and
+        the reason.
 
     Raises
     ------
-    ValueError: an unknown metric, column, method or level. OutcomesError: a cell that would mix suite versions.
+    ValueError: an unknown metric, column, method or level. OutcomesError: a cell that would mix
+        suite versions.
 
     Notes
     -----
-    A row with an error is in `missing`, never in `n`. Repeats of a case are not more cases: with several repeats the
+    A row with an error is in `missing`, never in `n`. Repeats of a case are not more cases: with
+        several repeats the
     interval is clustered by `case_id` when no cluster is named.
 
     Example
@@ -122,21 +132,29 @@ def rates(
     from .judged import judged_rates
     from .verdicts import with_verdicts
 
-    return judged_rates(table, with_verdicts(judge, runs, counted.strata), method=method, level=level)
+    return judged_rates(
+        table, with_verdicts(judge, runs, counted.strata), method=method, level=level
+    )
 
 
 def named_cluster(cluster: str | Iterable[str] | None) -> list[str]:
     """No cluster, one column, or two crossed columns."""
     names = listed(cluster)
     if len(names) > 2:
-        raise ValueError(f"cluster takes one column or two crossed columns, got {names}; join columns first")
+        raise ValueError(
+            f"cluster takes one column or two crossed columns, got {names}; join columns first"
+        )
     return names
 
 
-def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False) -> pd.DataFrame:
+def one_metric(
+    counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False
+) -> pd.DataFrame:
     """The rates of one metric as a table."""
     rows, _ = rated(counted, one, options, implied)
-    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in [*strata_of(counted, one), *NUMBERS]}
+    columns: dict[str, Any] = {
+        name: [row[name] for row in rows] for name in [*strata_of(counted, one), *NUMBERS]
+    }
     columns |= {name: np.array(columns[name], dtype="int64") for name in ("k", "n", "missing")}
     floats = ("rate", "low", "high", "floor", "ceiling", "n_eff")
     columns |= {name: np.array(columns[name], dtype="float64") for name in floats}
@@ -147,20 +165,30 @@ def one_metric(counted: Counted, one: Metric, options: dict[str, Any], implied: 
 def rated(
     counted: Counted, one: Metric, options: dict[str, Any], implied: bool = False
 ) -> tuple[list[dict[str, Any]], pd.DataFrame]:
-    """The counts of each cell of a metric through the interval that fits its unit, and the counts below the cells."""
+    """The counts of each cell of a metric through the interval that fits its unit, and the counts
+    below the cells.
+    """
     rows, below = cells_of(counted, one)
     keys = cluster_of(counted, one)
-    k, n, missing = (np.array([row[name] for row in rows], dtype="int64") for name in ("k", "n", "missing"))
+    k, n, missing = (
+        np.array([row[name] for row in rows], dtype="int64") for name in ("k", "n", "missing")
+    )
     found = interval(k, n, **options)
     with np.errstate(invalid="ignore"):  # 0 of 0 is not a number, as it should be
-        numbers = {"rate": k / n, "floor": k / (n + missing), "ceiling": (k + missing) / (n + missing)}
+        numbers = {
+            "rate": k / n,
+            "floor": k / (n + missing),
+            "ceiling": (k + missing) / (n + missing),
+        }
     numbers |= {"low": found.low, "high": found.high, "n_eff": np.where(n > 0, n, np.nan)}
     for place, row in enumerate(rows):
         row |= {name: float(values[place]) for name, values in numbers.items()}
         row |= {"level": options["level"], "method": options["method"], "clusters": None}
     if keys:
         if options["method"] != "wilson" or options["z"] is not None:
-            raise ValueError('with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None')
+            raise ValueError(
+                'with clusters the interval is the clustered Wilson one: leave method="wilson" and z=None'
+            )
         clustered(rows, below, strata_of(counted, one), keys, options["level"])
     for row in rows:
         if not row["note"].startswith("not computable"):
@@ -179,7 +207,11 @@ def with_repeats(note: str, row: Any) -> str:
 
 
 def clustered(
-    rows: list[dict[str, Any]], below: pd.DataFrame, strata: list[str], keys: list[str], level: float
+    rows: list[dict[str, Any]],
+    below: pd.DataFrame,
+    strata: list[str],
+    keys: list[str],
+    level: float,
 ) -> None:
     """Replace the intervals of computable cells by clustered ones, in place."""
     groups, first = grouped(below, strata)
@@ -192,14 +224,26 @@ def clustered(
             continue
         mine = groups == group[tuple(row[name] for name in strata)]
         k, n, *marks = (values[mine] for values in (*counts, *names))
-        named = {key: mark for key, mark in zip(keys, marks, strict=True) if not set(mark[n > 0]) <= UNNAMED}
-        notes = [row["note"], *(f"no row here has the label {key}" for key in keys if key not in named)]
+        named = {
+            key: mark
+            for key, mark in zip(keys, marks, strict=True)
+            if not set(mark[n > 0]) <= UNNAMED
+        }
+        notes = [
+            row["note"],
+            *(f"no row here has the label {key}" for key in keys if key not in named),
+        ]
         if named:
             result, fewest, said = _cluster_interval(k, n, named, level)
             notes.append(cluster_note(result, fewest, said))
             partly = [key for key, mark in named.items() if NO_VALUE in mark[n > 0]]
             notes += [f"rows without {key} count as one cluster" for key in partly]
-            row |= {"low": result.low, "high": result.high, "n_eff": result.n_eff, "clusters": fewest}
+            row |= {
+                "low": result.low,
+                "high": result.high,
+                "n_eff": result.n_eff,
+                "clusters": fewest,
+            }
             row["method"] = "crossed wilson" if len(named) == 2 else "clustered wilson"
         row["note"] = "; ".join(filter(None, notes))
 
@@ -212,7 +256,9 @@ def _cluster_interval(k: Any, n: Any, marks: dict[str, Any], level: float) -> tu
         return result, min(result.clusters), " and ".join(f"{size} of {key}" for size, key in sizes)
     (key, labels), *_ = marks.items()
     code, found = pd.factorize(labels)
-    sums = [np.bincount(code, weights=values, minlength=len(found)).astype("int64") for values in (k, n)]
+    sums = [
+        np.bincount(code, weights=values, minlength=len(found)).astype("int64") for values in (k, n)
+    ]
     one = clustered_interval(*sums, level=level)
     return one, one.clusters, f"{one.clusters} clusters of {key}"
 
@@ -236,12 +282,16 @@ def cost_not_measured(counted: Counted, one: Metric, level: float) -> pd.DataFra
     numbers = dict.fromkeys(("k", "n", "missing"), 0) | dict.fromkeys(
         ("rate", "low", "high", "floor", "ceiling", "n_eff"), math.nan
     )
-    frame = pd.DataFrame(grid(counted, one)).assign(metric=one.symbol, level=level, method="", note=said, **numbers)
+    frame = pd.DataFrame(grid(counted, one)).assign(
+        metric=one.symbol, level=level, method="", note=said, **numbers
+    )
     return frame.assign(clusters=pd.array([pd.NA] * len(frame), dtype="Int64"))
 
 
 def joined(tables: list[pd.DataFrame], strata: list[str]) -> pd.DataFrame:
-    """All metrics under each other with the columns of the contract; a fact of the suite has an empty mode."""
+    """All metrics under each other with the columns of the contract; a fact of the suite has an
+    empty mode.
+    """
     columns = ["metric", *strata, *NUMBERS]
     rows = [(table if "mode" in table else table.assign(mode=""))[columns] for table in tables]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)

@@ -1,4 +1,6 @@
-"""`releases`: the gate over time, one series per suite version; a new version starts a new series, never joined."""
+"""`releases`: the gate over time, one series per suite version; a new version starts a new series,
+never joined.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,30 @@ from .requirements import Requirement
 from .requirements import requirements as parse
 
 COLUMNS = (
-    "release", "series", "suite_version", "judge_version", "requirement", "metric", "mode", "k", "n", "rate", "low",
-    "high", "level", "method", "threshold", "rule", "verdict", "accept", "p_pass", "p_any_pass", "change_p", "drift",
+    "release",
+    "series",
+    "suite_version",
+    "judge_version",
+    "requirement",
+    "metric",
+    "mode",
+    "k",
+    "n",
+    "rate",
+    "low",
+    "high",
+    "level",
+    "method",
+    "threshold",
+    "rule",
+    "verdict",
+    "accept",
+    "p_pass",
+    "p_any_pass",
+    "change_p",
+    "drift",
     "note",
-)  # fmt: skip
+)
 ALPHA = 0.05
 
 
@@ -35,16 +57,19 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
 
     Returns
     -------
-    DataFrame with one row per requirement and release: `release`, `series` (grows by one at each change of suite
-    version; a release without a version is a series of its own), `suite_version`, `judge_version`, the columns of a
-    verdict, `p_any_pass` (the chance that a system exactly at the threshold has passed at least once in this series so
-    far), `change_p` (Fisher's exact test against all earlier releases of the series), `drift` and `note`. Its
-    `attrs["curves"]` hold the chance to pass by true rate of each requirement, with the n of the latest release.
+    DataFrame with one row per requirement and release: `release`, `series` (grows by one at each
+        change of suite
+    version; a release without a version is a series of its own), `suite_version`, `judge_version`,
+    the columns of a verdict, `p_any_pass` (the chance that a system exactly at the threshold has
+    passed at least once in this series so far), `change_p` (Fisher's exact test against all earlier
+    releases of the series), `drift` and `note`. Its `attrs["curves"]` hold the chance to pass by
+    true rate of each requirement, with the n of the latest release.
 
     Notes
     -----
-    Drift is flagged when Holm's correction over all comparisons of a requirement within a series stays at or below
-    0.05: of a hundred series without any change at most five show a flag. Rows of different suite versions are never
+    Drift is flagged when Holm's correction over all comparisons of a requirement within a series
+    stays at or below 0.05: of a hundred series without any change at most five show a flag. Rows of
+        different suite versions are never
     compared; to bridge two suites, run one release on both.
 
     Source
@@ -60,12 +85,19 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
     [1, 2, 1, 2]
     """
     if not isinstance(history, Mapping) or not history:
-        raise ValueError('releases takes a mapping of names to outcomes in order of time, such as {"1.4": runs}')
+        raise ValueError(
+            'releases takes a mapping of names to outcomes in order of time, such as {"1.4": runs}'
+        )
     rows, wanted = [], parse(requirements)
-    for what, names in (("release", list(map(str, history))), ("requirement", [in_words(one) for one in wanted])):
+    for what, names in (
+        ("release", list(map(str, history))),
+        ("requirement", [in_words(one) for one in wanted]),
+    ):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"{what} {twice[:60]!r} is there twice; give each its own name, or they are drawn as one")
+            raise ValueError(
+                f"{what} {twice[:60]!r} is there twice; give each its own name, or they are drawn as one"
+            )
     for one in wanted:
         rows += flagged(series_of(history, one))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -84,7 +116,12 @@ def series_of(history: Mapping[str, Outcomes], one: Requirement) -> list[dict[st
         row = one_verdict(runs, one)
         note = "" if version else "suite version unknown: joined to no other release"
         new = "a new suite version starts a new series" if rows and version and not joins else ""
-        row |= {"release": str(name), "series": series, "suite_version": version, "judge_version": judge}
+        row |= {
+            "release": str(name),
+            "series": series,
+            "suite_version": version,
+            "judge_version": judge,
+        }
         rows.append(row | {"note": add(row["note"], note, new)})
     return rows
 
@@ -95,14 +132,18 @@ def version_of(runs: Outcomes, column: str) -> str:
 
 
 def flagged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the tests for change within each series, with Holm's correction, and the chance of a lucky pass."""
+    """Add the tests for change within each series, with Holm's correction, and the chance of a
+    lucky pass.
+    """
     for series in {row["series"] for row in rows}:
         part = [row for row in rows if row["series"] == series]
         p_values = []
         for place, row in enumerate(part):
             before = part[:place]
             k, n = (sum(one[name] for one in before) for name in ("k", "n"))
-            row["change_p"] = difference(row["k"], row["n"], k, n).p if n and row["n"] else float("nan")
+            row["change_p"] = (
+                difference(row["k"], row["n"], k, n).p if n and row["n"] else float("nan")
+            )
             row["p_any_pass"] = any_pass([one["p_pass"] for one in part[: place + 1]])
             p_values.append(row["change_p"])
         adjusted = holm(p_values, family="tested")
@@ -110,7 +151,9 @@ def flagged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             row["drift"] = bool(drift)
             if drift:
                 said = f"differs from the earlier releases of this series (p Holm {p:.2g} over {adjusted.tested} looks"
-                row["note"] = add(row["note"], f"{said}; false flags in at most 5 of 100 steady series)")
+                row["note"] = add(
+                    row["note"], f"{said}; false flags in at most 5 of 100 steady series)"
+                )
     return rows
 
 

@@ -1,8 +1,9 @@
-"""The lab of the chapter on measurement: checks of its exercises, predictions, and its own random stream.
+"""The lab of the chapter on measurement: checks of its exercises, predictions, and its own random
+stream.
 
-    fnb.lab.check("EX086", (low, high))   # one sentence: right, a named mistake, or the shape that is expected
-    fnb.lab.predict(guess, 30, 200)       # the guess beside the answer
-    fnb.lab.lines()                       # the five printed lines of Lab S
+fnb.lab.check("EX086", (low, high))   # one sentence: right, a named mistake, or the shape that is
+expected fnb.lab.predict(guess, 30, 200)       # the guess beside the answer
+fnb.lab.lines()                       # the five printed lines of Lab S
 """
 
 from .checking import check, expected, progress

@@ -1,4 +1,6 @@
-"""The chapter's exercises EX085 to EX087: what each asks, and the wrong answers that have a name."""
+"""The chapter's exercises EX085 to EX087: what each asks, and the wrong answers that have a
+name.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,26 @@ def same_operating_point(given: dict[str, Any]) -> str:
         return ""
     place = min(range(3), key=lambda i: abs(ref.call_precision()[i] - float(given["ppv"])))
     fits = [abs(ref.call_alerts()[i] - float(given["alerts"])) <= 1 for i in (place, place + 3)]
-    return "" if any(fits) else "ppv and alerts: each is right alone, but they belong to different thresholds"
+    return (
+        ""
+        if any(fits)
+        else "ppv and alerts: each is right alone, but they belong to different thresholds"
+    )
 
 
 WALD = (
     near(lambda: ref.wald(30, 200)),
     "that is the Wald interval, which is too narrow and symmetric here",
 )
-EXACT = (near(lambda: ref.ends(30, 200, method="clopper-pearson")), "that is the Clopper-Pearson interval")
+EXACT = (
+    near(lambda: ref.ends(30, 200, method="clopper-pearson")),
+    "that is the Clopper-Pearson interval",
+)
 JEFFREYS = (near(lambda: ref.ends(30, 200, method="jeffreys")), "that is the Jeffreys interval")
-PLUS_MINUS = (near(lambda: (0.10, 0.20)), "that is the rate plus and minus 5 points; the interval is not symmetric")
+PLUS_MINUS = (
+    near(lambda: (0.10, 0.20)),
+    "that is the rate plus and minus 5 points; the interval is not symmetric",
+)
 
 CHAPTER: dict[str, Exercise] = {
     "EX085": Exercise(
@@ -36,7 +48,10 @@ CHAPTER: dict[str, Exercise] = {
                 value=lambda: [(p,) for p in ref.call_precision()],
                 mistakes=(
                     (near(lambda: 0.95), "that is the TPR; precision also needs the base rate"),
-                    (near(lambda: 0.99), "that is the share of genuine calls left alone, not of alerts that are right"),
+                    (
+                        near(lambda: 0.99),
+                        "that is the share of genuine calls left alone, not of alerts that are right",
+                    ),
                     (near(lambda: 0.999), "that is the accuracy of a detector that never alerts"),
                     (near(lambda: 0.001), "that is the base rate"),
                 ),
@@ -59,7 +74,10 @@ CHAPTER: dict[str, Exercise] = {
                 'one of "accuracy", "auc", "eer", "tpr_at_fpr", "precision_at_base_rate"',
                 sealed=seals("812cce714558c2f3 a6aef9d77fd6820e"),
                 mistakes=(
-                    ("accuracy", "a detector that never alerts has almost perfect accuracy at this base rate"),
+                    (
+                        "accuracy",
+                        "a detector that never alerts has almost perfect accuracy at this base rate",
+                    ),
                     ("auc", "AUC averages over false-alarm rates that nobody can staff"),
                     ("eer", "the equal error rate lies where the false alarms are far too many"),
                 ),
@@ -70,7 +88,10 @@ CHAPTER: dict[str, Exercise] = {
                 sealed=seals("0eff9af75cf54fe8 71ad5d6bf855632e 96dc905d472a19e4"),
                 mistakes=(
                     ("none", "a detector that challenges every caller would look best"),
-                    ("training_time", "that is paid once and by us; name what callers or staff pay on the same calls"),
+                    (
+                        "training_time",
+                        "that is paid once and by us; name what callers or staff pay on the same calls",
+                    ),
                 ),
             ),
         ),
@@ -117,9 +138,18 @@ CHAPTER: dict[str, Exercise] = {
                 value=lambda: ref.ends(3, 3),
                 tolerance=0.005,
                 mistakes=(
-                    (near(lambda: (1, 1)), "that is the Wald interval: three cases leave no certainty"),
-                    (near(lambda: ref.ends(3, 3, method="clopper-pearson")), "that is the Clopper-Pearson interval"),
-                    (near(lambda: ref.ends(150, 150)), "the sensitivity is measured on the positives only"),
+                    (
+                        near(lambda: (1, 1)),
+                        "that is the Wald interval: three cases leave no certainty",
+                    ),
+                    (
+                        near(lambda: ref.ends(3, 3, method="clopper-pearson")),
+                        "that is the Clopper-Pearson interval",
+                    ),
+                    (
+                        near(lambda: ref.ends(150, 150)),
+                        "the sensitivity is measured on the positives only",
+                    ),
                 ),
                 hint="k and n are the positives alone",
             ),
@@ -130,7 +160,10 @@ CHAPTER: dict[str, Exercise] = {
                 mistakes=(
                     (near(lambda: 0.93), "that is the judge of the example"),
                     (near(lambda: 0.02), "that is the share on which this judge is wrong"),
-                    (near(lambda: 0.5), "that is a coin; at this prevalence a constant does better"),
+                    (
+                        near(lambda: 0.5),
+                        "that is a coin; at this prevalence a constant does better",
+                    ),
                 ),
                 hint="it is right on every negative",
             ),

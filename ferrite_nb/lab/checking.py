@@ -13,7 +13,9 @@ from .sentence import Feedback, Sentence
 __all__ = ["check", "expected", "progress"]
 
 EXERCISES = CHAPTER | FURTHER
-_answered: dict[str, Feedback] = {}  # the last feedback of each exercise in this session, for `progress`
+_answered: dict[
+    str, Feedback
+] = {}  # the last feedback of each exercise in this session, for `progress`
 
 
 def check(exercise: str, answer: Any = None) -> Feedback:
@@ -22,12 +24,13 @@ def check(exercise: str, answer: Any = None) -> Feedback:
     Parameters
     ----------
     exercise: "EX085" to "EX087" or "X01" to "X11".
-    answer: None while it is not answered. Otherwise a number, a text, a list, or a mapping from the names of the
-        parts to their values; `expected` says which names and shapes an exercise has.
+    answer: None while it is not answered. Otherwise a number, a text, a list, or a mapping from the
+        names of the parts to their values; `expected` says which names and shapes an exercise has.
 
     Returns
     -------
-    Feedback: shows as one sentence; `right` (or the truth value) says whether all that is required is right.
+    Feedback: shows as one sentence; `right` (or the truth value) says whether all that is required
+        is right.
 
     Notes
     -----
@@ -43,7 +46,11 @@ def check(exercise: str, answer: Any = None) -> Feedback:
     name = str(exercise).strip().upper()
     one = EXERCISES.get(name)
     if one is None:
-        return Feedback(f"there is no such exercise; there are {', '.join(EXERCISES)}.", str(exercise)[:40], "shape")
+        return Feedback(
+            f"there is no such exercise; there are {', '.join(EXERCISES)}.",
+            str(exercise)[:40],
+            "shape",
+        )
     try:
         found = _checked(name, one, answer)
     except Exception:  # an answer may be any object at all; the notebook runs on
@@ -55,20 +62,32 @@ def check(exercise: str, answer: Any = None) -> Feedback:
 def expected(exercise: str) -> Sentence:
     """The names and shapes of the parts of an exercise, without their values."""
     one = EXERCISES.get(str(exercise).strip().upper())
-    return Sentence(f"Expected is {_shape(one, all_parts=True)}." if one else f"There are {', '.join(EXERCISES)}.")
+    return Sentence(
+        f"Expected is {_shape(one, all_parts=True)}."
+        if one
+        else f"There are {', '.join(EXERCISES)}."
+    )
 
 
 def progress(*names: str) -> Sentence:
     """Which of these exercises are right and which are open, as last checked in this session."""
     done = [name for name in names if name in _answered and _answered[name].right]
-    rest = [f"{name} ({_answered[name].state if name in _answered else 'not checked'})" for name in names]
+    rest = [
+        f"{name} ({_answered[name].state if name in _answered else 'not checked'})"
+        for name in names
+    ]
     rest = [text for name, text in zip(names, rest, strict=True) if name not in done]
-    return Sentence(f"{len(done)} of {len(names)} right" + (f"; still open: {', '.join(rest)}." if rest else "."))
+    return Sentence(
+        f"{len(done)} of {len(names)} right"
+        + (f"; still open: {', '.join(rest)}." if rest else ".")
+    )
 
 
 def _shape(one: Exercise, *, all_parts: bool = False) -> str:
     asked = [part for part in one.parts if all_parts or not part.optional]
-    return "; ".join(f"{part.name}: {part.asks}{' (may be left out)' * part.optional}" for part in asked)
+    return "; ".join(
+        f"{part.name}: {part.asks}{' (may be left out)' * part.optional}" for part in asked
+    )
 
 
 def _checked(name: str, one: Exercise, answer: Any) -> Feedback:
@@ -77,7 +96,9 @@ def _checked(name: str, one: Exercise, answer: Any) -> Feedback:
     given = _assigned(name, one, answer)
     if isinstance(given, str):
         return Feedback(f"{given}; expected is {_shape(one)}.", name, "shape")
-    found = {part.name: part.judge(name, given[part.name]) for part in one.parts if part.name in given}
+    found = {
+        part.name: part.judge(name, given[part.name]) for part in one.parts if part.name in given
+    }
     fine = all(verdict.state == "right" for verdict in found.values())
     if one.together and fine and (complaint := one.together(given)):
         return Feedback(f"{complaint}.", name, "wrong")
@@ -95,7 +116,9 @@ def _summed_up(name: str, one: Exercise, found: dict[str, Verdict]) -> Feedback:
     needed = [part.name for part in one.parts if part.name not in found and not part.optional]
     extra = [part.name for part in one.parts if part.name not in found and part.optional]
     if needed:
-        return Feedback(f"right so far: {', '.join(right)}; still open: {', '.join(needed)}.", name, "partly")
+        return Feedback(
+            f"right so far: {', '.join(right)}; still open: {', '.join(needed)}.", name, "partly"
+        )
     text = f"right: {', '.join(right)}; may be added: {', '.join(extra)}." if extra else "right."
     return Feedback(text, name, "right")
 
@@ -133,7 +156,11 @@ def _by_name(one: Exercise, answer: Mapping[Any, Any]) -> dict[str, Any] | str:
     for key, value in answer.items():
         word = str(key).strip().lower()
         named = [part.name for part in one.parts if part.name == word]
-        named = named or [part.name for part in one.parts if word.startswith(part.name) or part.name.startswith(word)]
+        named = named or [
+            part.name
+            for part in one.parts
+            if word.startswith(part.name) or part.name.startswith(word)
+        ]
         if len(named) != 1:
             return f"there is no part {str(key)[:40]!r}"
         if not _nothing(value):
@@ -142,12 +169,16 @@ def _by_name(one: Exercise, answer: Mapping[Any, Any]) -> dict[str, Any] | str:
 
 
 def _by_size(name: str, one: Exercise, flat: tuple[float, ...]) -> dict[str, Any]:
-    """Plain numbers go to one part (the one they meet, miss in a named way, or fit in size), or to all in a row."""
+    """Plain numbers go to one part (the one they meet, miss in a named way, or fit in size), or to
+    all in a row.
+    """
     parts: list[Any] = [part for part in one.parts if part.fits(0.5)]
     sizes = [part.size() for part in parts]
     if len(flat) not in sizes and len(parts) > 1 and len(flat) == sum(sizes):
         ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
-        return {part.name: flat[end - part.size() : end] for part, end in zip(parts, ends, strict=True)}
+        return {
+            part.name: flat[end - part.size() : end] for part, end in zip(parts, ends, strict=True)
+        }
 
     def distance(part: Any) -> tuple[bool, bool, bool]:
         verdict = part.judge(name, flat)
@@ -157,10 +188,17 @@ def _by_size(name: str, one: Exercise, flat: tuple[float, ...]) -> dict[str, Any
 
 
 def _in_order(one: Exercise, items: list[Any]) -> dict[str, Any] | str:
-    """A mixed list: each piece goes to the next part of its kind; numbers in a row are one piece."""
+    """A mixed list: each piece goes to the next part of its kind; numbers in a row are one
+    piece.
+    """
     pieces: list[Any] = []
     for item in items:
-        if numbers_of(item) and not hasattr(item, "__len__") and pieces and isinstance(pieces[-1], list):
+        if (
+            numbers_of(item)
+            and not hasattr(item, "__len__")
+            and pieces
+            and isinstance(pieces[-1], list)
+        ):
             pieces[-1].append(item)
         else:
             pieces.append([item] if numbers_of(item) and not hasattr(item, "__len__") else item)

@@ -18,7 +18,9 @@ def above_one(given: Values, right: Values, tolerance: float) -> float:
 
 def rounded(given: Values, right: Values, tolerance: float) -> float:
     """Right up to rounding."""
-    same = len(given) == len(right) and all(abs(a - b) <= 5e-5 for a, b in zip(given, right, strict=True))
+    same = len(given) == len(right) and all(
+        abs(a - b) <= 5e-5 for a, b in zip(given, right, strict=True)
+    )
     return 0.5 if same else inf
 
 
@@ -74,9 +76,18 @@ FURTHER: dict[str, Exercise] = {
                     "c3aa95ec3aa19b4d c5efbf024d1ad7e6 c835e4818a3f190c"
                 ),
                 mistakes=(
-                    ("0%", "0 % is best on the security side only; look at what it does to normal tasks"),
-                    ("0_%", "0 % is best on the security side only; look at what it does to normal tasks"),
-                    ("best", "0 % is best on the security side only; look at what it does to normal tasks"),
+                    (
+                        "0%",
+                        "0 % is best on the security side only; look at what it does to normal tasks",
+                    ),
+                    (
+                        "0_%",
+                        "0 % is best on the security side only; look at what it does to normal tasks",
+                    ),
+                    (
+                        "best",
+                        "0 % is best on the security side only; look at what it does to normal tasks",
+                    ),
                     ("pass", "it keeps to the two security requirements; there are two more"),
                     ("cannot_tell", "600 and 300 cases are enough to tell"),
                 ),
@@ -121,8 +132,14 @@ FURTHER: dict[str, Exercise] = {
                 mistakes=(
                     (near(ref.variant_passes), "that is one variant"),
                     (near(lambda: 1 - 0.95**20), "that is another question: twenty tests at 5 %"),
-                    (near(lambda: 20 * ref.variant_passes()), "twenty chances do not add up: a chance is at most 1"),
-                    (near(lambda: 1 - ref.variant_passes()), "that is the chance that one variant does not pass"),
+                    (
+                        near(lambda: 20 * ref.variant_passes()),
+                        "twenty chances do not add up: a chance is at most 1",
+                    ),
+                    (
+                        near(lambda: 1 - ref.variant_passes()),
+                        "that is the chance that one variant does not pass",
+                    ),
                 ),
                 hint="no variant passes when all twenty fail",
             ),
@@ -138,7 +155,10 @@ FURTHER: dict[str, Exercise] = {
                 mistakes=(
                     (near(lambda: 0.50), "that is 25 times 2 %; chances do not add up"),
                     (near(lambda: 0.02), "that is one attempt"),
-                    (near(lambda: 1 - ref.within_25()[0]), "that is the chance of no success at all"),
+                    (
+                        near(lambda: 1 - ref.within_25()[0]),
+                        "that is the chance of no success at all",
+                    ),
                 ),
                 hint="the chance of no success in 25 attempts, averaged over the cases",
             ),
@@ -152,8 +172,14 @@ FURTHER: dict[str, Exercise] = {
                 value=ref.reductions,
                 tolerance=0.001,
                 mistakes=(
-                    (near(ref.agreement), "that is the agreement; the same twice does not mean that there is no bias"),
-                    (near(lambda: ref.agreement()[0]), "that is the agreement; it does not mean that there is no bias"),
+                    (
+                        near(ref.agreement),
+                        "that is the agreement; the same twice does not mean that there is no bias",
+                    ),
+                    (
+                        near(lambda: ref.agreement()[0]),
+                        "that is the agreement; it does not mean that there is no bias",
+                    ),
                     (
                         near(lambda: ref.reductions()[0] - ref.reductions()[1]),
                         "that is the size of the bias without its sign; give both reductions",
@@ -187,7 +213,10 @@ FURTHER: dict[str, Exercise] = {
                         near(ref.pooled_over_versions),
                         "that pools two suite versions: two different measurements",
                     ),
-                    (near(ref.pooled_over_difficulty), "that pools easy and hard; the mix changed, not the system"),
+                    (
+                        near(ref.pooled_over_difficulty),
+                        "that pools easy and hard; the mix changed, not the system",
+                    ),
                 ),
                 hint="each stratum of each version by itself",
             ),
@@ -197,7 +226,10 @@ FURTHER: dict[str, Exercise] = {
                 optional=True,
                 sealed=seals("52150db66ad245ec"),
                 mistakes=(
-                    ("it_got_worse", "each stratum got better; only the mix of easy and hard changed"),
+                    (
+                        "it_got_worse",
+                        "each stratum got better; only the mix of easy and hard changed",
+                    ),
                     ("worse", "each stratum got better; only the mix of easy and hard changed"),
                     ("join", "rates of two suite versions are never joined"),
                 ),
@@ -214,7 +246,10 @@ FURTHER: dict[str, Exercise] = {
                 mistakes=(
                     (near(lambda: [p / 2 for p in ref.six_p()]), "that is one-sided"),
                     (above_one, "that is the larger tail; a p-value is at most 1"),
-                    (near(lambda: [stats.mcnemar(b, c).mid_p for b, c in ref.PAIRS]), "that is the mid-p"),
+                    (
+                        near(lambda: [stats.mcnemar(b, c).mid_p for b, c in ref.PAIRS]),
+                        "that is the mid-p",
+                    ),
                     (rounded, "right up to rounding; give the numbers unrounded"),
                 ),
                 hint="two binomial tails of the smaller of b and c in b + c at one half",
@@ -268,8 +303,14 @@ FURTHER: dict[str, Exercise] = {
                 tolerance=0.005,
                 mistakes=(
                     (near(lambda: 0.05), "that is the nominal error of one look"),
-                    (near(lambda: stats.repeated_tests([100]).any_look), "that is one look at the end"),
-                    (near(lambda: 1 - 0.95**10), "the looks are not independent: they share their pairs"),
+                    (
+                        near(lambda: stats.repeated_tests([100]).any_look),
+                        "that is one look at the end",
+                    ),
+                    (
+                        near(lambda: 1 - 0.95**10),
+                        "the looks are not independent: they share their pairs",
+                    ),
                 ),
                 hint="draw many series of 100 fair coins, look every 10, and count those that ever reach 5 %",
             ),
@@ -317,8 +358,14 @@ FURTHER: dict[str, Exercise] = {
                 "the interval of the rate of cases, undefended GPT-4o over all suites, low and high",
                 value=lambda: ref.ends(*ref.micro()),
                 mistakes=(
-                    (near(ref.macro), "that is the mean of the suites (macro), not the rate of cases (micro)"),
-                    (near(lambda: ref.micro()[0] / ref.micro()[1]), "that is a rate without its interval"),
+                    (
+                        near(ref.macro),
+                        "that is the mean of the suites (macro), not the rate of cases (micro)",
+                    ),
+                    (
+                        near(lambda: ref.micro()[0] / ref.micro()[1]),
+                        "that is a rate without its interval",
+                    ),
                 ),
                 hint="add the cases of the four suites, then one interval",
             ),
@@ -328,7 +375,10 @@ FURTHER: dict[str, Exercise] = {
                 optional=True,
                 sealed=seals("51e8ab495cea1d1c 4a0200b724d2e427 419bea01a63ae905 b5eb96aec0e33393"),
                 mistakes=(
-                    ("wald", "a Wald half-width grows as n falls; many of these are 0.00 at small n"),
+                    (
+                        "wald",
+                        "a Wald half-width grows as n falls; many of these are 0.00 at small n",
+                    ),
                     ("ci", "a confidence interval of these counts has a width"),
                     ("se", "a standard error of a rate between 0 and 100 % is not 0"),
                 ),
@@ -340,7 +390,10 @@ FURTHER: dict[str, Exercise] = {
                 sealed="2bd92acfe2360acf",
                 mistakes=(
                     (near(lambda: 336), "those are all cells"),
-                    (near(lambda: 59), "some of those stand at 0 or 100 %, where every run agrees anyway"),
+                    (
+                        near(lambda: 59),
+                        "some of those stand at 0 or 100 %, where every run agrees anyway",
+                    ),
                 ),
                 hint="count the cells with an SD of 0 whose rate is neither 0 nor 100 %",
             ),

@@ -1,7 +1,8 @@
-"""Parts: what an exercise asks for (numbers, a choice, claims, sealed counts), and how an answer is held against it.
+"""Parts: what an exercise asks for (numbers, a choice, claims, sealed counts), and how an answer is
+held against it.
 
-Reference numbers are computed when a check is made; choices, claims and counts are compared by salted hash. So no
-answer stands here, or in the exercises, in clear text.
+Reference numbers are computed when a check is made; choices, claims and counts are compared by
+salted hash. So no answer stands here, or in the exercises, in clear text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-__all__ = ["Choice", "Claims", "Exercise", "Numbers", "Part", "Sealed", "Verdict", "near", "plainly", "seal", "seals"]
+__all__ = [
+    "Choice",
+    "Claims",
+    "Exercise",
+    "Numbers",
+    "Part",
+    "Sealed",
+    "Verdict",
+    "near",
+    "plainly",
+    "seal",
+    "seals",
+]
 
 Values = tuple[float, ...]
 SALT = "ferrite_nb lab 29"
@@ -22,7 +35,9 @@ SALT = "ferrite_nb lab 29"
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one part fared: "right", "wrong" or "shape", why when it is not right, and whether the mistake has a name."""
+    """How one part fared: "right", "wrong" or "shape", why when it is not right, and whether the
+    mistake has a name.
+    """
 
     state: str
     why: str = ""
@@ -30,7 +45,9 @@ class Verdict:
 
 
 def seal(exercise: str, part: str, text: str) -> str:
-    """The salted hash of an answer: `seal("EX085", "primary", "accuracy")` gives what an exercise stores."""
+    """The salted hash of an answer: `seal("EX085", "primary", "accuracy")` gives what an exercise
+    stores.
+    """
     return hashlib.sha256(f"{SALT}|{exercise}|{part}|{text}".encode()).hexdigest()[:16]
 
 
@@ -45,18 +62,25 @@ def plainly(text: str) -> str:
 
 
 def numbers_of(answer: Any) -> Values | None:
-    """An answer as finite numbers, flat; None when it is something else (text, truth values, nested lists)."""
+    """An answer as finite numbers, flat; None when it is something else (text, truth values, nested
+    lists).
+    """
     answer = answer.tolist() if hasattr(answer, "tolist") else answer
     items = list(answer) if isinstance(answer, list | tuple | range) else [answer]
     items = [item.item() if hasattr(item, "item") else item for item in items]
-    if any(isinstance(item, bool) or not isinstance(item, Real) or not math.isfinite(item) for item in items):
+    if any(
+        isinstance(item, bool) or not isinstance(item, Real) or not math.isfinite(item)
+        for item in items
+    ):
         return None
     return tuple(float(item) for item in items) or None
 
 
 @dataclass(frozen=True)
 class Part:
-    """What every kind of part has: its name, the shape it expects in words, and whether it may be left out."""
+    """What every kind of part has: its name, the shape it expects in words, and whether it may be
+    left out.
+    """
 
     name: str
     asks: str
@@ -75,7 +99,9 @@ Mistake = tuple[Callable[[Values, Values, float], float], str]
 
 
 def near(value: Callable[[], Any]) -> Callable[[Values, Values, float], float]:
-    """A named wrong answer: the distance to it in tolerances. One number is looked for in each wrong place."""
+    """A named wrong answer: the distance to it in tolerances. One number is looked for in each
+    wrong place.
+    """
 
     def distance(given: Values, right: Values, tolerance: float) -> float:
         wrong = numbers_of(value()) or ()
@@ -91,7 +117,9 @@ def near(value: Callable[[], Any]) -> Callable[[Values, Values, float], float]:
 
 @dataclass(frozen=True)
 class Numbers(Part):
-    """One number or several; `value` computes the reference, or a list of references of which any one is right."""
+    """One number or several; `value` computes the reference, or a list of references of which any
+    one is right.
+    """
 
     value: Callable[[], Any] = lambda: ()
     tolerance: float = 0.0005
@@ -119,8 +147,12 @@ class Numbers(Part):
         rights = self.references()
         if any(self._close(given, right) for right in rights):
             return Verdict("right")
-        # A bound that is right to the digits of the tolerance may lie next to a named mistake: the nearest is named.
-        scored = [(min(test(given, right, self.tolerance) for right in rights), why) for test, why in self.mistakes]
+        # A bound that is right to the digits of the tolerance may lie next to a named mistake: the
+        # nearest is named.
+        scored = [
+            (min(test(given, right, self.tolerance) for right in rights), why)
+            for test, why in self.mistakes
+        ]
         nearest, why = min(scored, default=(math.inf, ""), key=lambda pair: pair[0])
         if nearest <= 1 + 1e-9:
             return Verdict("wrong", why, named=True)
@@ -128,14 +160,18 @@ class Numbers(Part):
         if percent and any(self._close([x / 100 for x in given], right) for right in rights):
             return Verdict("shape", "that is percent; give proportions between 0 and 1", named=True)
         if len(given) != len(rights[0]):
-            return Verdict("shape", f"expected is {self.asks}, not {len(given)} number{'s' * (len(given) > 1)}")
+            return Verdict(
+                "shape", f"expected is {self.asks}, not {len(given)} number{'s' * (len(given) > 1)}"
+            )
         if len(given) == 2 and any(self._close(given[::-1], right) for right in rights):
             return Verdict("wrong", "the two numbers stand in the other order")
         return Verdict("wrong", self.hint or f"expected is {self.asks}")
 
     def _close(self, given: Sequence[float], right: Values) -> bool:
         slack = self.tolerance + 1e-12
-        return len(given) == len(right) and all(abs(a - b) <= slack for a, b in zip(given, right, strict=True))
+        return len(given) == len(right) and all(
+            abs(a - b) <= slack for a, b in zip(given, right, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +193,11 @@ class Choice(Part):
         words = word.split("_")
         spans = {word}
         if self.inside:
-            spans |= {"_".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(i + 4, len(words) + 1))}
+            spans |= {
+                "_".join(words[i:j])
+                for i in range(len(words))
+                for j in range(i + 1, min(i + 4, len(words) + 1))
+            }
         if any(seal(exercise, self.name, span) in self.sealed for span in spans):
             return Verdict("right")
         for wrong, why in self.mistakes:
@@ -168,13 +208,19 @@ class Choice(Part):
 
 @dataclass(frozen=True)
 class Claims(Part):
-    """Several true or false claims, each compared by hash; only the number of right ones is told."""
+    """Several true or false claims, each compared by hash; only the number of right ones is
+    told.
+    """
 
     sealed: tuple[str, ...] = ()
 
     def fits(self, answer: Any) -> bool:
         answer = answer.tolist() if hasattr(answer, "tolist") else answer
-        return isinstance(answer, list | tuple) and bool(answer) and all(isinstance(one, bool) for one in answer)
+        return (
+            isinstance(answer, list | tuple)
+            and bool(answer)
+            and all(isinstance(one, bool) for one in answer)
+        )
 
     def judge(self, exercise: str, answer: Any) -> Verdict:
         if not self.fits(answer) or len(answer) != len(self.sealed):
@@ -221,7 +267,9 @@ class Sealed(Part):
 
 @dataclass(frozen=True)
 class Exercise:
-    """The parts of an exercise; `together` complains when parts that are right alone do not belong together."""
+    """The parts of an exercise; `together` complains when parts that are right alone do not belong
+    together.
+    """
 
     parts: tuple[Part, ...]
     together: Callable[[dict[str, Any]], str] | None = None

@@ -18,7 +18,8 @@ def predict(guess: Any, k: Any, n: Any = None, *, level: float = 0.95) -> Senten
     Parameters
     ----------
     guess: what the reader wrote down before running; None when nothing was.
-    k, n: the answer as a count of cases, shown with its Wilson interval. Without n, `k` is the answer itself, a number.
+    k, n: the answer as a count of cases, shown with its Wilson interval. Without n, `k` is the
+        answer itself, a number.
     level: confidence level of the interval.
 
     Example
@@ -41,7 +42,11 @@ def _compared(guess: Any, k: Any, n: Any, level: float) -> str:
         answer = f"it is {k:.6g}"
     else:
         ends = interval(k, n, level=level)
-        answer = f"it is {k}/{n} = {k / n:.3f} [{ends.low:.3f}, {ends.high:.3f}]" if n else "it is 0/0, not computable"
+        answer = (
+            f"it is {k}/{n} = {k / n:.3f} [{ends.low:.3f}, {ends.high:.3f}]"
+            if n
+            else "it is 0/0, not computable"
+        )
     if guess is None:
         return f"No prediction recorded; {answer}."
     if isinstance(guess, bool) or not isinstance(guess, Real) or not math.isfinite(guess):
@@ -50,7 +55,9 @@ def _compared(guess: Any, k: Any, n: Any, level: float) -> str:
     said = f"You said {guess:.6g}, {answer}"
     if n is None:
         gap = value - k
-        return f"{said}: your guess is " + (f"{abs(gap):.4g} too {'high' if gap > 0 else 'low'}." if gap else "exact.")
+        return f"{said}: your guess is " + (
+            f"{abs(gap):.4g} too {'high' if gap > 0 else 'low'}." if gap else "exact."
+        )
     if not n:
         return f"{said}."
     if not 0 <= value <= 1:

@@ -11,11 +11,33 @@ from typing import Any
 from .. import stats
 from .stream import seed_counts
 
-CALLS = ((0.95, 0.05), (0.90, 0.01), (0.80, 0.001))  # the detector's operating points; 20,000 calls, 1 in 1,000 fake
-LABELS = {"base": (24, 3, 2, 46), "defended": (9, 0, 5, 61)}  # TP, FP, FN, TN of a judge, people as the reference
-SUITES = {"easy": ((4, 400), (1, 200)), "hard": ((40, 200), (72, 400))}  # before and after a change of the suite
-PAIRS = ((18, 6), (40, 2), (44, 1), (25, 9), (30, 4), (7, 2))  # discordant cases of six pairs of modes
-UNDEFENDED = ((163, 432), (191, 315), (113, 420), (195, 1680))  # attack success by suite, arXiv:2510.05244v1, table 11
+CALLS = (
+    (0.95, 0.05),
+    (0.90, 0.01),
+    (0.80, 0.001),
+)  # the detector's operating points; 20,000 calls, 1 in 1,000 fake
+LABELS = {
+    "base": (24, 3, 2, 46),
+    "defended": (9, 0, 5, 61),
+}  # TP, FP, FN, TN of a judge, people as the reference
+SUITES = {
+    "easy": ((4, 400), (1, 200)),
+    "hard": ((40, 200), (72, 400)),
+}  # before and after a change of the suite
+PAIRS = (
+    (18, 6),
+    (40, 2),
+    (44, 1),
+    (25, 9),
+    (30, 4),
+    (7, 2),
+)  # discordant cases of six pairs of modes
+UNDEFENDED = (
+    (163, 432),
+    (191, 315),
+    (113, 420),
+    (195, 1680),
+)  # attack success by suite, arXiv:2510.05244v1, table 11
 
 
 def ends(k: int, n: int, **options: Any) -> tuple[float, float]:
@@ -43,7 +65,9 @@ def call_precision() -> list[float]:
 
 def call_alerts() -> list[float]:
     """Alerts a day at each operating point: the false ones, or all of them."""
-    return [day.false_alerts for day in call_centre()] + [day.true_alerts + day.false_alerts for day in call_centre()]
+    return [day.false_alerts for day in call_centre()] + [
+        day.true_alerts + day.false_alerts for day in call_centre()
+    ]
 
 
 def precision_at(base_rate: float) -> float:
@@ -57,7 +81,9 @@ def fpr_for_half() -> float:
 
 
 def variant_passes() -> float:
-    """Chance that one variant with a true rate of 3 % passes "at most 2 %" by the point rule on 600 cases."""
+    """Chance that one variant with a true rate of 3 % passes "at most 2 %" by the point rule on 600
+    cases.
+    """
     limit = stats.largest_k(600, 0.02, method="point")
     return float(stats.operating_curve(600, limit or 0, 0.03))
 
@@ -68,7 +94,9 @@ def some_variant_passes() -> float:
 
 
 def within_25() -> tuple[float, float]:
-    """Success within 25 attempts of 2 %: cases alike; cases with their own rates from Beta(.1, 4.9)."""
+    """Success within 25 attempts of 2 %: cases alike; cases with their own rates from Beta(.1,
+    4.9).
+    """
     return stats.within_attempts(0.02, 25), stats.within_attempts(0.02, 25, icc=1 / (0.1 + 4.9 + 1))
 
 
@@ -93,7 +121,9 @@ def suite_rates() -> tuple[float, float, float, float]:
 
 def pooled_over_difficulty() -> tuple[float, float]:
     """Attack success per version with easy and hard attacks in one pot."""
-    v1, v2 = (sum(SUITES[d][v][0] for d in SUITES) / sum(SUITES[d][v][1] for d in SUITES) for v in (0, 1))
+    v1, v2 = (
+        sum(SUITES[d][v][0] for d in SUITES) / sum(SUITES[d][v][1] for d in SUITES) for v in (0, 1)
+    )
     return v1, v2
 
 
@@ -114,7 +144,9 @@ def six_holm() -> tuple[float, ...]:
 
 
 def template_bounds() -> list[tuple[float, float]]:
-    """Six of sixty templates broken: Wilson on the templates, or the clustered Wilson interval of the cases."""
+    """Six of sixty templates broken: Wilson on the templates, or the clustered Wilson interval of
+    the cases.
+    """
     found = stats.clustered_interval([10] * 6 + [0] * 54, [10] * 60)
     return [ends(6, 60), (found.low, found.high)]
 
@@ -125,7 +157,9 @@ def peeking() -> float:
 
 
 def spreads() -> tuple[float, float]:
-    """Standard deviation over the lab's five seeds, and the binomial one of a run of 200 at the true rate."""
+    """Standard deviation over the lab's five seeds, and the binomial one of a run of 200 at the
+    true rate.
+    """
     return stdev(k / 200 for k in seed_counts()), (0.12 * 0.88 / 200) ** 0.5
 
 

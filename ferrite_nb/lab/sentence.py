@@ -1,4 +1,6 @@
-"""Sentence: what a check or a prediction answers; one line of text, the same in a notebook and in a terminal."""
+"""Sentence: what a check or a prediction answers; one line of text, the same in a notebook and in a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ class Sentence:
 class Feedback(Sentence):
     """What `check` found: the exercise, its state and the sentence.
 
-    `state` is "right", "partly" (what is there is right, something is missing), "wrong", "shape" (the answer has
-    another form than expected) or "open" (not answered yet).
+    `state` is "right", "partly" (what is there is right, something is missing), "wrong", "shape"
+    (the answer has another form than expected) or "open" (not answered yet).
     """
 
     exercise: str

@@ -1,7 +1,8 @@
-"""Lab S: the chapter's synthetic outcomes, drawn again from Python's own random stream, line by line.
+"""Lab S: the chapter's synthetic outcomes, drawn again from Python's own random stream, line by
+line.
 
-`random.Random(seed).random()` repeats on every Python; `randrange` is promised to repeat on none. So counts of
-outcomes are exact, and the resampled bounds are compared as whole counts.
+`random.Random(seed).random()` repeats on every Python; `randrange` is promised to repeat on none.
+So counts of outcomes are exact, and the resampled bounds are compared as whole counts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from statistics import mean, stdev
 
 import pandas as pd
 
-__all__ = ["Coverage", "PairedSample", "coverage", "lines", "paired_sample", "resampled", "same_margins", "seed_counts"]
+__all__ = [
+    "Coverage",
+    "PairedSample",
+    "coverage",
+    "lines",
+    "paired_sample",
+    "resampled",
+    "same_margins",
+    "seed_counts",
+]
 
 MODES = ("Off", "On")
 Z = 1.96  # the chapter's z; the exact one changes nothing at three decimals
@@ -21,7 +31,9 @@ Z = 1.96  # the chapter's z; the exact one changes nothing at three decimals
 
 @dataclass(frozen=True)
 class PairedSample:
-    """Outcomes of the same cases without and with the defence; `stream` is where the generator stands after them."""
+    """Outcomes of the same cases without and with the defence; `stream` is where the generator
+    stands after them.
+    """
 
     baseline: tuple[bool, ...]
     defended: tuple[bool, ...]
@@ -37,7 +49,9 @@ class PairedSample:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Result of `coverage`: `inside` of `seeds` intervals hold the truth; `at_least` as large a reduction as asked."""
+    """Result of `coverage`: `inside` of `seeds` intervals hold the truth; `at_least` as large a
+    reduction as asked.
+    """
 
     seeds: int
     inside: int
@@ -58,10 +72,13 @@ def seed_counts(seeds: Iterable[int] = range(5), *, n: int = 200, rate: float = 
     return [sum(stream.random() < rate for _ in range(n)) for stream in streams]
 
 
-def paired_sample(seed: int = 42, *, n: int = 300, rate: float = 0.30, kept: float = 0.6) -> PairedSample:
+def paired_sample(
+    seed: int = 42, *, n: int = 300, rate: float = 0.30, kept: float = 0.6
+) -> PairedSample:
     """A baseline run, and the defended run of the same cases.
 
-    Only a success of the baseline gets a second draw: the defence turns it into a failure unless that draw is below
+    Only a success of the baseline gets a second draw: the defence turns it into a failure unless
+        that draw is below
     `kept`. So the defended run never succeeds alone, and the true reduction is rate * (1 - kept).
 
     Example
@@ -101,22 +118,31 @@ def lines() -> list[str]:
     printed = []
     for k, n in ((3, 20), (30, 200), (300, 2000)):
         ends = interval(k, n, z=Z)
-        printed.append(f"successes={k}/{n} rate={k / n:.3f} wilson95=[{ends.low:.3f}, {ends.high:.3f}]")
+        printed.append(
+            f"successes={k}/{n} rate={k / n:.3f} wilson95=[{ends.low:.3f}, {ends.high:.3f}]"
+        )
     rates = [k / 200 for k in seed_counts()]
     listed = " ".join(f"{rate:.3f}" for rate in rates)
     printed.append(f"per-seed rates: {listed} mean={mean(rates):.3f} sd={stdev(rates):.3f}")
     sample = paired_sample()
     n = len(sample.baseline)
     low, high = (count / n for count in resampled(sample))
-    shown = f"baseline_asr={sum(sample.baseline) / n:.3f} defended_asr={sum(sample.defended) / n:.3f}"
+    shown = (
+        f"baseline_asr={sum(sample.baseline) / n:.3f} defended_asr={sum(sample.defended) / n:.3f}"
+    )
     return [*printed, f"{shown} reduction_ci95=[{low:.3f}, {high:.3f}]"]
 
 
-def coverage(seeds: int = 2000, *, n: int = 300, rate: float = 0.30, kept: float = 0.6, asked: int = 48) -> Coverage:
-    """How often the closed-form bootstrap interval holds the true reduction, over many seeds and exactly.
+def coverage(
+    seeds: int = 2000, *, n: int = 300, rate: float = 0.30, kept: float = 0.6, asked: int = 48
+) -> Coverage:
+    """How often the closed-form bootstrap interval holds the true reduction, over many seeds and
+    exactly.
 
-    Recipe: seeds 0, 1, ... of `paired_sample`; the interval is that of Bin(n, b/n)/n, the limit of ever more
-    resamples; a truth on its end counts as inside. `asked` is a count of turned cases whose chance is told.
+    Recipe: seeds 0, 1, ... of `paired_sample`; the interval is that of Bin(n, b/n)/n, the limit of
+        ever more
+    resamples; a truth on its end counts as inside. `asked` is a count of turned cases whose chance
+    is told.
 
     Example
     -------
@@ -132,19 +158,25 @@ def coverage(seeds: int = 2000, *, n: int = 300, rate: float = 0.30, kept: float
     low, high = (binom.ppf(tail, n, turned / n) for tail in (0.025, 0.975))
     # Compared as counts: .12 of 300 is 36 cases, whatever the last digit of the product.
     holds = np.asarray((low <= truth * n + 1e-9) & (truth * n - 1e-9 <= high))
-    seen = np.array([paired_sample(seed, n=n, rate=rate, kept=kept).cells[1] for seed in range(seeds)], dtype=int)
+    seen = np.array(
+        [paired_sample(seed, n=n, rate=rate, kept=kept).cells[1] for seed in range(seeds)],
+        dtype=int,
+    )
     chance = binom.pmf(turned, n, truth)
     at_least = float(chance[asked:].sum())
-    return Coverage(seeds, int(holds[seen].sum()), int((seen >= asked).sum()), float(chance @ holds), at_least)
+    return Coverage(
+        seeds, int(holds[seen].sum()), int((seen >= asked).sum()), float(chance @ holds), at_least
+    )
 
 
 def same_margins(c: int = 0) -> pd.DataFrame:
-    """The lab's 300 cases with its margins 105 and 57, and c cases that only the defended run succeeds on.
+    """The lab's 300 cases with its margins 105 and 57, and c cases that only the defended run
+    succeeds on.
 
     Returns
     -------
-    DataFrame with one row per case and mode ("Off", "On"), and the column `pairing` ("c =  0"), as `fnb.outcomes` takes
-    it. Frames of several c can be put under one another.
+    DataFrame with one row per case and mode ("Off", "On"), and the column `pairing` ("c =  0"), as
+    `fnb.outcomes` takes it. Frames of several c can be put under one another.
 
     Raises
     ------
@@ -158,5 +190,9 @@ def same_margins(c: int = 0) -> pd.DataFrame:
     kinds += [(False, False)] * (n - len(kinds))
     name = f"c = {c:2d}"  # text order is the order of c
     cases = [(f"{name}, case {case:03d}", pair) for case, pair in enumerate(kinds)]
-    rows = [(case, mode, hit, name) for case, pair in cases for mode, hit in zip(MODES, pair, strict=True)]
+    rows = [
+        (case, mode, hit, name)
+        for case, pair in cases
+        for mode, hit in zip(MODES, pair, strict=True)
+    ]
     return pd.DataFrame(rows, columns=["case_id", "mode", "attack_success", "pairing"])

@@ -1,4 +1,5 @@
-"""What the notebooks draw: each a function with plain arguments, and one shell that puts controls above any of them.
+"""What the notebooks draw: each a function with plain arguments, and one shell that puts controls
+above any of them.
 
 fnb.lessons.pairing(c=20)                                # a chart
 fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under a slider

@@ -27,8 +27,8 @@ def choose(
     draw: a function of this room, or any function that returns a Chart.
     fixed: its first arguments, which are not chosen.
     height: the least height of the place of the drawing, so that the page does not jump.
-    choices: name of an argument = its values: a `range` becomes a slider, anything else a list to choose from. The
-        first value is chosen at first.
+    choices: name of an argument = its values: a `range` becomes a slider, anything else a list to
+        choose from. The first value is chosen at first.
 
     Returns
     -------
@@ -36,12 +36,13 @@ def choose(
 
     Notes
     -----
-    A ValueError of the drawing is shown as one line. Each control has the class `ferrite-<name>`, the place of the
-    drawing `ferrite-drawing`.
+    A ValueError of the drawing is shown as one line. Each control has the class `ferrite-<name>`,
+    the place of the drawing `ferrite-drawing`.
 
     Example
     -------
-    `fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))` is a slider over the chart of `fnb.lessons.pairing(c=20)`.
+    `fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))` is a slider over the chart of
+    `fnb.lessons.pairing(c=20)`.
     """
     controls = {name: control(name, values) for name, values in choices.items()}
 
@@ -61,13 +62,22 @@ def control(name: str, values: Iterable[Any]) -> ipywidgets.Widget:
     made: ipywidgets.Widget
     if isinstance(values, range):
         made = ipywidgets.IntSlider(
-            value=values.start, min=values.start, max=values[-1], step=values.step, description=label, style=WIDE,
+            value=values.start,
+            min=values.start,
+            max=values[-1],
+            step=values.step,
+            description=label,
+            style=WIDE,
             continuous_update=False,  # a dragged slider would queue one drawing for each step
-        )  # fmt: skip
+        )
     else:
         options = [(str(value), value) for value in values]
         made = ipywidgets.Dropdown(
-            options=options, value=options[0][1], description=label, style=WIDE, layout={"width": "auto"}
+            options=options,
+            value=options[0][1],
+            description=label,
+            style=WIDE,
+            layout={"width": "auto"},
         )
     made.add_class(f"ferrite-{name.replace('_', '-')}")
     return made

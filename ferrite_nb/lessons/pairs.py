@@ -21,7 +21,8 @@ CASES, BEFORE, AFTER = 300, 105, 57  # Lab S: successes without and with the def
 
 
 def pairing(c: int = 0) -> Told:
-    """The lab's 300 cases with 105 and 57 successes, paired so that `c` cases succeed only with the defence.
+    """The lab's 300 cases with 105 and 57 successes, paired so that `c` cases succeed only with the
+    defence.
 
     Raises
     ------
@@ -30,8 +31,8 @@ def pairing(c: int = 0) -> Told:
     Example
     -------
     >>> print(pairing(20).finding)
-    105/300 before and 57/300 after, whatever c: with c = 20 the difference is 48/300 = +16.0 points [10.1, 21.8],
-    McNemar's p 2.8e-07.
+    105/300 before and 57/300 after, whatever c: with c = 20 the difference is 48/300 = +16.0 points
+    [10.1, 21.8], McNemar's p 2.8e-07.
     """
     rows = same_margins(c)
     table = compare(outcomes(rows, read_from="Lab S, synthetic"))
@@ -46,11 +47,13 @@ def pairing(c: int = 0) -> Told:
 
 
 def pairings(cs: Iterable[int] = (0, 2, 5, 10, 20, 57)) -> pd.DataFrame:
-    """The same as a table: one row for each c, with two intervals of the difference and McNemar's p.
+    """The same as a table: one row for each c, with two intervals of the difference and McNemar's
+    p.
 
     Returns
     -------
-    DataFrame with `both`, `b`, `c`, `neither`, `bootstrap` and `newcombe` (bounds in percent as text) and `p`.
+    DataFrame with `both`, `b`, `c`, `neither`, `bootstrap` and `newcombe` (bounds in percent as
+    text) and `p`.
     """
     rows = []
     for c in cs:
@@ -58,15 +61,22 @@ def pairings(cs: Iterable[int] = (0, 2, 5, 10, 20, 57)) -> pd.DataFrame:
         closed = paired_difference(*cells)
         row = dict(zip(("both", "b", "c", "neither"), cells, strict=True))
         p = mcnemar(row["b"], c)
-        ends = {"bootstrap": bracket(*exact_bootstrap(*cells)), "newcombe": bracket(closed.low, closed.high)}
+        ends = {
+            "bootstrap": bracket(*exact_bootstrap(*cells)),
+            "newcombe": bracket(closed.low, closed.high),
+        }
         rows.append(row | ends | {"p": p_text(p.p, p.log10_p, full=True)})
     return pd.DataFrame(rows)
 
 
-def exact_bootstrap(both: int, b: int, c: int, neither: int, *, level: float = 0.95) -> tuple[float, float]:
-    """The percentile bootstrap of a paired difference without any draw: the limit of ever more resamples.
+def exact_bootstrap(
+    both: int, b: int, c: int, neither: int, *, level: float = 0.95
+) -> tuple[float, float]:
+    """The percentile bootstrap of a paired difference without any draw: the limit of ever more
+    resamples.
 
-    A resampled case adds 1, 0 or -1 to the difference, so the sum over n cases is an n-fold convolution.
+    A resampled case adds 1, 0 or -1 to the difference, so the sum over n cases is an n-fold
+    convolution.
 
     Example
     -------
@@ -79,5 +89,7 @@ def exact_bootstrap(both: int, b: int, c: int, neither: int, *, level: float = 0
     for _ in range(n):
         chances = np.convolve(chances, step)
     below = np.cumsum(chances)
-    low, high = (int(np.searchsorted(below, tail)) - n for tail in ((1 - level) / 2, (1 + level) / 2))
+    low, high = (
+        int(np.searchsorted(below, tail)) - n for tail in ((1 - level) / 2, (1 + level) / 2)
+    )
     return low / n, high / n

@@ -1,4 +1,6 @@
-"""Paper: the published cells audited, and all nine figures from the bundled data, ready for a two-column page."""
+"""Paper: the published cells audited, and all nine figures from the bundled data, ready for a
+two-column page.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,15 @@ from ..show.chart import Chart
 from .told import Told, told
 
 __all__ = [
-    "FIGURES", "audit", "overall", "paper_figure", "published", "published_counts", "spread_ratio", "write_figures",
-]  # fmt: skip
+    "FIGURES",
+    "audit",
+    "overall",
+    "paper_figure",
+    "published",
+    "published_counts",
+    "spread_ratio",
+    "write_figures",
+]
 
 MODEL = "gpt-4o-2024-08-06"
 SOURCE = "arXiv:2510.05244v1, tables 10 to 12, CC BY 4.0"
@@ -40,18 +49,23 @@ def _cells() -> pd.DataFrame:
 
 
 def published() -> pd.DataFrame:
-    """The 336 published cells: rate and SD as printed, in percent, and the counts that were solved back from them."""
+    """The 336 published cells: rate and SD as printed, in percent, and the counts that were solved
+    back from them.
+    """
     return _cells().copy()
 
 
-def published_counts(model: str = MODEL, *, metrics: tuple[str, ...] = ("ASR",), runs: int = 3) -> Outcomes:
-    """The published counts of one model as outcomes, with its defences as modes and the suite as a stratum.
+def published_counts(
+    model: str = MODEL, *, metrics: tuple[str, ...] = ("ASR",), runs: int = 3
+) -> Outcomes:
+    """The published counts of one model as outcomes, with its defences as modes and the suite as a
+    stratum.
 
     Parameters
     ----------
     metrics: tables of the paper, "ASR" and "BU" (benign utility, here task success).
-    runs: 3 pools the three runs of each case, as the counts are published. 1 takes the first of the three instead: its
-        count is one of those that give the printed mean and SD.
+    runs: 3 pools the three runs of each case, as the counts are published. 1 takes the first of the
+        three instead: its count is one of those that give the printed mean and SD.
 
     Example
     -------
@@ -62,20 +76,26 @@ def published_counts(model: str = MODEL, *, metrics: tuple[str, ...] = ("ASR",),
     table = _cells()
     table = table[(table["model"] == model) & table["table"].isin(metrics)]
     if table.empty:
-        raise ValueError(f"there is no model {model!r}; the models are {', '.join(_cells()['model'].unique())}")
+        raise ValueError(
+            f"there is no model {model!r}; the models are {', '.join(_cells()['model'].unique())}"
+        )
     first = table["run_counts"].str.split(" or ").str[0].str.split("/").str[0].astype(int)
     frame = pd.DataFrame(
         {
-            "mode": table["defence"], "suite": table["suite"], "metric": table["table"].map(METRICS),
-            "k": table["k_pooled"] if runs == 3 else first, "n": table["n_pooled"] if runs == 3 else table["n_cases"],
+            "mode": table["defence"],
+            "suite": table["suite"],
+            "metric": table["table"].map(METRICS),
+            "k": table["k_pooled"] if runs == 3 else first,
+            "n": table["n_pooled"] if runs == 3 else table["n_cases"],
         }
-    )  # fmt: skip
+    )
     said = "three runs of each case pooled" if runs == 3 else "one of three runs"
     return outcomes(frame, read_from=f"{SOURCE}; {said}")
 
 
 def audit() -> pd.DataFrame:
-    """What the printed cells say when they are counted again: one row per question, with k of n cells.
+    """What the printed cells say when they are counted again: one row per question, with k of n
+    cells.
 
     Example
     -------
@@ -85,7 +105,9 @@ def audit() -> pd.DataFrame:
     table = _cells()
     p, n = table["published_rate"] / 100, table["n_cases"]
     whole = (100 * table["k_pooled"] / table["n_pooled"] - table["published_rate"]).abs() < 0.0051
-    fits = [any(_fits(way, row) for way in row.run_counts.split(" or ")) for row in table.itertuples()]
+    fits = [
+        any(_fits(way, row) for way in row.run_counts.split(" or ")) for row in table.itertuples()
+    ]
     still = table["published_sd"] == 0
     inside = still & table["published_rate"].between(0, 100, inclusive="neither")
     spread = 100 * (p * (1 - p) / n) ** 0.5
@@ -101,30 +123,44 @@ def audit() -> pd.DataFrame:
         ("SD over runs below the binomial SD of the cases", below.sum(), known.sum()),
         ("overall rates where macro is not micro", differ.sum(), len(rows)),
     ]
-    return pd.DataFrame([(question, int(k), int(of)) for question, k, of in found], columns=["cells", "k", "n"])
+    return pd.DataFrame(
+        [(question, int(k), int(of)) for question, k, of in found], columns=["cells", "k", "n"]
+    )
 
 
 def _fits(way: str, row: Any) -> bool:
     """Whether three whole runs give the printed mean and SD (divisor 2), to two decimals."""
     runs = pd.Series([100 * int(count) / row.n_cases for count in way.split("/")])
-    return abs(runs.mean() - row.published_rate) < 0.0051 and abs(runs.std() - row.published_sd) < 0.0051
+    return (
+        abs(runs.mean() - row.published_rate) < 0.0051
+        and abs(runs.std() - row.published_sd) < 0.0051
+    )
 
 
 def _overall() -> pd.DataFrame:
     """Macro mean and micro rate, in percent, of each table, model and defence."""
     groups = _cells().groupby(["table", "model", "defence"], sort=False)
     sums = groups[["k_pooled", "n_pooled"]].sum()
-    return pd.DataFrame({"macro": groups["published_rate"].mean(), "micro": 100 * sums["k_pooled"] / sums["n_pooled"],
-                         "suites": groups.size()}).reset_index()  # fmt: skip
+    return pd.DataFrame(
+        {
+            "macro": groups["published_rate"].mean(),
+            "micro": 100 * sums["k_pooled"] / sums["n_pooled"],
+            "suites": groups.size(),
+        }
+    ).reset_index()
 
 
 def overall() -> pd.DataFrame:
-    """The 84 overall rates of the paper's tables, as a mean of suites (macro) and as a rate of cases (micro)."""
+    """The 84 overall rates of the paper's tables, as a mean of suites (macro) and as a rate of
+    cases (micro).
+    """
     return _overall().round(2)
 
 
 def spread_ratio() -> float:
-    """The median of the SD over runs divided by the binomial SD of the cases, over the cells where that is not 0."""
+    """The median of the SD over runs divided by the binomial SD of the cases, over the cells where
+    that is not 0.
+    """
     table = _cells()
     p = table["published_rate"] / 100
     spread = 100 * (p * (1 - p) / table["n_cases"]) ** 0.5
@@ -144,7 +180,9 @@ def _forest(width: str) -> Chart:
 
 def _plane(width: str) -> Chart:
     return figures.plane(
-        rates(published_counts(metrics=("ASR", "BU"), runs=1), ["ASR", "task success"]), width=width, baseline="none"
+        rates(published_counts(metrics=("ASR", "BU"), runs=1), ["ASR", "task success"]),
+        width=width,
+        baseline="none",
     )
 
 
@@ -160,7 +198,9 @@ def _releases(width: str) -> Chart:
 
 
 def _roc(width: str) -> Chart:
-    table = detector(data("detector_scores.csv"), score="score", label="label", positive="fake", base_rate=0.001)
+    table = detector(
+        data("detector_scores.csv"), score="score", label="label", positive="fake", base_rate=0.001
+    )
     return figures.roc(table, width=width)
 
 
@@ -173,7 +213,9 @@ FIGURES: dict[str, Callable[[str], Chart]] = {
     "forest": _forest,
     "plane": _plane,
     "pairs": lambda width: figures.pairs(compare(read(data("ferrite_run_a.csv"))), width=width),
-    "gradient": lambda width: figures.gradient(gradient(_run_b(), "CR", "scope", cluster="template"), width=width),
+    "gradient": lambda width: figures.gradient(
+        gradient(_run_b(), "CR", "scope", cluster="template"), width=width
+    ),
     "heatmap": _heatmap,
     "budget": lambda width: figures.budget(attempts(read(data("attempts.csv"))), width=width),
     "roc": _roc,
@@ -192,7 +234,9 @@ def paper_figure(figure: str = "forest", width: str = "column", format: str = "p
     format: "pdf", "svg" or "png".
     """
     if figure not in FIGURES or format not in FORMATS:
-        raise ValueError(f"figure is one of {', '.join(FIGURES)}, format one of {', '.join(FORMATS)}")
+        raise ValueError(
+            f"figure is one of {', '.join(FIGURES)}, format one of {', '.join(FORMATS)}"
+        )
     chart = FIGURES[figure](width)
     size = len(style.render(chart.figure, format, 300)) / 1000
     inches = chart.figure.get_size_inches()
@@ -204,16 +248,20 @@ def paper_figure(figure: str = "forest", width: str = "column", format: str = "p
 
 
 def write_figures(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write all nine figures at both widths as PDF and SVG, each with its data, alt text and caption; gives the paths.
+    """Write all nine figures at both widths as PDF and SVG, each with its data, alt text and
+    caption; gives the paths.
 
-    The widths have folders of their own, `column` and `text`, so that a figure has one name in a paper.
+    The widths have folders of their own, `column` and `text`, so that a figure has one name in a
+    paper.
     """
     for width in style.WIDTHS:
         place = Path(folder) / width
         place.mkdir(parents=True, exist_ok=True)
         for name, draw in FIGURES.items():
             chart = draw(width)
-            yield from dict.fromkeys(path for kind in ("pdf", "svg") for path in chart.save(place / f"{name}.{kind}"))
+            yield from dict.fromkeys(
+                path for kind in ("pdf", "svg") for path in chart.save(place / f"{name}.{kind}")
+            )
             caption = place / f"{name}.caption.txt"
             caption.write_text(chart.caption + "\n", encoding="utf-8")
             yield caption

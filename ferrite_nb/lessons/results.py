@@ -1,4 +1,6 @@
-"""Results drawn for a lesson: a first look, a denominator to choose, strata in order, cases in clusters."""
+"""Results drawn for a lesson: a first look, a denominator to choose, strata in order, cases in
+clusters.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ COUNTINGS = ("known outcomes", "errors as safe", "errors as successes", "deliver
 
 
 def first_look(runs: Outcomes) -> Told:
-    """The first security metric that the data support, and beside it the first cost metric, by mode.
+    """The first security metric that the data support, and beside it the first cost metric, by
+    mode.
 
     Raises
     ------
@@ -47,8 +50,8 @@ def denominator(runs: Outcomes, counting: str = "known outcomes") -> Told:
 
     Parameters
     ----------
-    counting: "known outcomes"; "errors as safe" or "errors as successes" (assumptions, not measurements); or "delivered
-        attacks", those that reached the model.
+    counting: "known outcomes"; "errors as safe" or "errors as successes" (assumptions, not
+        measurements); or "delivered attacks", those that reached the model.
 
     Raises
     ------
@@ -70,13 +73,18 @@ def assumed(table: pd.DataFrame, *, as_event: bool) -> pd.DataFrame:
     ends = interval(filled["k"].to_numpy(), filled["n"].to_numpy())
     filled["rate"], filled["low"], filled["high"] = filled["k"] / filled["n"], ends.low, ends.high
     word = "successes" if as_event else "safe"
-    filled["note"] = [f"an assumption: {m} unknown outcomes taken as {word}" if m else "" for m in filled["missing"]]
+    filled["note"] = [
+        f"an assumption: {m} unknown outcomes taken as {word}" if m else ""
+        for m in filled["missing"]
+    ]
     filled["missing"], filled["floor"], filled["ceiling"] = 0, filled["rate"], filled["rate"]
     filled.attrs = table.attrs
     return filled
 
 
-def over_strata(runs: Outcomes, strata: str = "scope", mode: str | None = None, *, metric: str = "CR") -> Told:
+def over_strata(
+    runs: Outcomes, strata: str = "scope", mode: str | None = None, *, metric: str = "CR"
+) -> Told:
     """One metric over the values of one stratum, with both totals; one mode, or all.
 
     Raises
@@ -88,7 +96,8 @@ def over_strata(runs: Outcomes, strata: str = "scope", mode: str | None = None, 
 
 
 def clustered(runs: Outcomes, cluster: str = "none", *, metric: str = "ASR") -> Told:
-    """One metric by mode with the plain interval, or with the one that knows which cases belong together.
+    """One metric by mode with the plain interval, or with the one that knows which cases belong
+    together.
 
     The plain interval stays beside it in grey.
 
@@ -102,7 +111,10 @@ def clustered(runs: Outcomes, cluster: str = "none", *, metric: str = "ASR") -> 
     """
     plain: Any = rates(runs, metric)
     if cluster == "none":
-        return told(figures.forest(plain, width="text"), f"Every case counts as independent. {sentence(plain)}")
+        return told(
+            figures.forest(plain, width="text"),
+            f"Every case counts as independent. {sentence(plain)}",
+        )
     table = rates(runs, metric, cluster=cluster)
     attrs = table.attrs
     table = table.assign(independent_low=plain["low"], independent_high=plain["high"])
@@ -111,11 +123,18 @@ def clustered(runs: Outcomes, cluster: str = "none", *, metric: str = "ASR") -> 
 
 
 def _most_changed(table: pd.DataFrame) -> str:
-    """The mode whose interval grows most when clusters are known; 0/n and n/n are limits and not compared."""
+    """The mode whose interval grows most when clusters are known; 0/n and n/n are limits and not
+    compared.
+    """
     between = table[(table["rate"] > 0) & (table["rate"] < 1) & table["low"].notna()]
     if between.empty:
         return sentence(table)
-    ratio = (between["high"] - between["low"]) / (between["independent_high"] - between["independent_low"])
+    ratio = (between["high"] - between["low"]) / (
+        between["independent_high"] - between["independent_low"]
+    )
     row: Any = between.loc[ratio.idxmax()]
-    old, new = bracket(row["independent_low"], row["independent_high"]), bracket(row["low"], row["high"])
+    old, new = (
+        bracket(row["independent_low"], row["independent_high"]),
+        bracket(row["low"], row["high"]),
+    )
     return f"Most changed: {row['mode']} {row['k']}/{row['n']}, {new} in place of {old}. {row['note']}."

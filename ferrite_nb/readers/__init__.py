@@ -1,4 +1,6 @@
-"""Readers: one file per results format, each a function paths -> Outcomes. `read` recognises the format."""
+"""Readers: one file per results format, each a function paths -> Outcomes. `read` recognises the
+format.
+"""
 
 from __future__ import annotations
 

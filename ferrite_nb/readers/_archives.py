@@ -1,4 +1,6 @@
-"""Zip archives, member by member: a limit on each member's size, no path outside, zstandard members where possible."""
+"""Zip archives, member by member: a limit on each member's size, no path outside, zstandard members
+where possible.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from ._files import within
 
 MEMBER_LIMIT = 1 * 2**30
 ZSTANDARD = 93
-INSTALL = "its members are packed with zstandard; install it with: pip install 'ferrite-nb[inspect]'"
+INSTALL = (
+    "its members are packed with zstandard; install it with: pip install 'ferrite-nb[inspect]'"
+)
 
 
 @contextmanager
@@ -28,20 +32,28 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The files of an archive in the order of their names; an absolute path or one with ".." is refused."""
+    """The files of an archive in the order of their names; an absolute path or one with ".." is
+    refused.
+    """
     found = []
     for member in archive.infolist():
         parts = member.filename.replace("\\", "/").split("/")
         if ".." in parts or member.filename.startswith(("/", "\\")) or parts[0].endswith(":"):
             name = Path(archive.filename or "").name
-            raise OutcomesError(f"{name} holds the member {member.filename[:80]!r}, a path outside of the archive")
+            raise OutcomesError(
+                f"{name} holds the member {member.filename[:80]!r}, a path outside of the archive"
+            )
         if not member.is_dir() and not parts[-1].startswith("."):
             found.append(member)
     return sorted(found, key=lambda member: member.filename)
 
 
-def member_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int | None = None) -> bytes:
-    """The bytes of one member, stored, deflated or packed with zstandard; above the limit it is refused."""
+def member_bytes(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int | None = None
+) -> bytes:
+    """The bytes of one member, stored, deflated or packed with zstandard; above the limit it is
+    refused.
+    """
     limit = MEMBER_LIMIT if limit is None else limit
     place = f"{Path(archive.filename or '').name}, {member.filename[:120]}"
     if member.flag_bits & 0x1:
@@ -59,7 +71,9 @@ def member_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int |
     return data
 
 
-def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, place: str) -> bytes | None:
+def _zstandard(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int, place: str
+) -> bytes | None:
     """Unpack method 93, which `zipfile` knows from Python 3.14 on only."""
     try:
         import zstandard

@@ -1,4 +1,6 @@
-"""Several outcomes as one table: names become modes, notes are merged, keys are checked over all of them."""
+"""Several outcomes as one table: names become modes, notes are merged, keys are checked over all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from ..outcomes import Outcomes, outcomes
 
 @cache
 def connection() -> Any:
-    """The DuckDB connection of this package, for files whose rows stay on the engine. Results are fetched whole."""
+    """The DuckDB connection of this package, for files whose rows stay on the engine. Results are
+    fetched whole.
+    """
     import duckdb
 
     return duckdb.connect()
@@ -30,7 +34,9 @@ def combined(
     keep: Literal["first", "last"] | None = None,
     check: Literal["auto", "full"] = "auto",
 ) -> Outcomes:
-    """One table of several. With `names`, a part of one mode gets its name as the mode, one of several "name/mode"."""
+    """One table of several. With `names`, a part of one mode gets its name as the mode, one of
+    several "name/mode".
+    """
     parts, tasks = _apart(parts)
     if names:
         parts = [_renamed(part, name) for part, name in zip(parts, names, strict=True)]
@@ -38,23 +44,31 @@ def combined(
         return parts[0]
     counts = ["rows" in part.columns for part in parts]
     if any(counts) and not all(counts):
-        raise OutcomesError("a table of counts and a table of cases cannot be read as one; read them apart")
+        raise OutcomesError(
+            "a table of counts and a table of cases cannot be read as one; read them apart"
+        )
     if any(_stays(part) for part in parts):
         frame = _on_engine(parts)
     else:
         frame = pd.concat([pandas_of(part.table) for part in parts], ignore_index=True)
     source = ", ".join(dict.fromkeys(part.source for part in parts))
     notes = _merged(parts, names)
-    both = {"attack_success", "attack_resisted"} <= {name for part in parts for name in part.columns}
+    both = {"attack_success", "attack_resisted"} <= {
+        name for part in parts for name in part.columns
+    }
     # Which of two columns of the outcome counts has been settled, and said, in each part.
     settled = {"attack_success": "attack_success"} if both else {}
     made = outcomes(frame, read_from=source, notes=notes, keep=keep, check=check, **settled)
-    said = [note for note in made.notes[len(notes) :] if not (both and note.startswith(CONTRADICTING))]
+    said = [
+        note for note in made.notes[len(notes) :] if not (both and note.startswith(CONTRADICTING))
+    ]
     return replace(made, notes=(*notes, *said), tasks=tasks)
 
 
 def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ...]]:
-    """The parts with the task before the case where their tasks differ: sample 1 of one is not sample 1 of another."""
+    """The parts with the task before the case where their tasks differ: sample 1 of one is not
+    sample 1 of another.
+    """
     tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
     if len(tasks) < 2:
         return parts, tasks
@@ -86,7 +100,9 @@ def _renamed(part: Outcomes, name: str) -> Outcomes:
 
 
 def _stays(part: Outcomes) -> bool:
-    """Whether the rows stay where they are: a lazy Polars frame is in memory anyway and is collected."""
+    """Whether the rows stay where they are: a lazy Polars frame is in memory anyway and is
+    collected.
+    """
     return part.lazy and not part.table.implementation.is_polars()
 
 
@@ -95,7 +111,8 @@ def _on_engine(parts: Sequence[Outcomes]) -> Any:
     import duckdb
 
     tables: list[Any] = [
-        part.table if _stays(part) else nw.from_native(connection().from_df(pandas_of(part.table))) for part in parts
+        part.table if _stays(part) else nw.from_native(connection().from_df(pandas_of(part.table)))
+        for part in parts
     ]
     try:
         return nw.concat(tables, how="diagonal").to_native()
@@ -107,7 +124,9 @@ def _on_engine(parts: Sequence[Outcomes]) -> Any:
 
 
 def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[str]:
-    """The notes of all parts; one that stands in every part is said once, others with the name of their part."""
+    """The notes of all parts; one that stands in every part is said once, others with the name of
+    their part.
+    """
     shared = set.intersection(*(set(part.notes) for part in parts))
     notes = [note for note in dict.fromkeys(parts[0].notes) if note in shared]
     labels = names or [part.source for part in parts]

@@ -1,4 +1,6 @@
-"""The cases of a scripted Ferrite run: case definitions in corpus.db, in cases.jsonl and in case files."""
+"""The cases of a scripted Ferrite run: case definitions in corpus.db, in cases.jsonl and in case
+files.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,20 @@ from ._files import Tally, json_file, json_lines, json_value, part_of, progress,
 from .recognise import Head, head_of, holds
 
 CASE_KEYS = ("case_id", "ground_truth", "expected_origins")
-SCOPES = {"exact": "exact", "domain_suffix": "domain_suffix", "task_open": "task_open",
-          "domainsuffix": "domain_suffix", "taskopen": "task_open"}  # fmt: skip
+SCOPES = {
+    "exact": "exact",
+    "domain_suffix": "domain_suffix",
+    "task_open": "task_open",
+    "domainsuffix": "domain_suffix",
+    "taskopen": "task_open",
+}
 CARRIERS = {"WebContent": "web_content", "ToolOutput": "tool_output"}
-TRUTHS = {"Deviation": "deviation", "WithinFingerprintDataOnly": "residual",
-          "WithinFingerprintOriginShift": "origin_shift", "None": "none"}  # fmt: skip
+TRUTHS = {
+    "Deviation": "deviation",
+    "WithinFingerprintDataOnly": "residual",
+    "WithinFingerprintOriginShift": "origin_shift",
+    "None": "none",
+}
 
 
 def is_case(head: Head) -> bool:
@@ -28,9 +39,13 @@ def is_case(head: Head) -> bool:
 
 @contextmanager
 def database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Ferrite's database, opened read-only; what goes wrong becomes an `OutcomesError` that names the file."""
+    """Ferrite's database, opened read-only; what goes wrong becomes an `OutcomesError` that names
+    the file.
+    """
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as connection:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
+        ) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
             connection.execute("PRAGMA trusted_schema = OFF")
             yield connection
@@ -42,20 +57,29 @@ def is_database(path: Path) -> bool:
     """Whether an SQLite file has the tables of Ferrite's corpus.db."""
     try:
         with database(path) as connection:
-            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            names = {
+                name
+                for (name,) in connection.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table'"
+                )
+            }
     except OutcomesError:
         return False
     return {"case_definitions", "execution_records"} <= names
 
 
 def rows_of_database(paths: Sequence[Path], tally: Tally) -> list[tuple[str, dict[str, Any]]]:
-    """All execution records as (place, record). The column `data` is the record; the others quote their words."""
+    """All execution records as (place, record). The column `data` is the record; the others quote
+    their words.
+    """
     return [row for path in paths for row in _data(path, "execution_records", tally)]
 
 
 def _data(path: Path, table: str, tally: Tally) -> Iterator[tuple[str, dict[str, Any]]]:
     with database(path) as connection:
-        for number, (data,) in enumerate(connection.execute(f"SELECT data FROM {table} ORDER BY rowid"), start=1):
+        for number, (data,) in enumerate(
+            connection.execute(f"SELECT data FROM {table} ORDER BY rowid"), start=1
+        ):
             place = f"{path.name}, {table} row {number}"
             packed = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
             try:
@@ -96,7 +120,9 @@ def _cases_in(path: Path, tally: Tally) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def facts(case: Mapping[str, Any], place: str, tally: Tally) -> dict[str, Any]:
-    """What the metrics need of one case, in canonical columns. A word that is not known is counted and missing."""
+    """What the metrics need of one case, in canonical columns. A word that is not known is counted
+    and missing.
+    """
     truth = _tag(case.get("ground_truth"))
     if truth not in TRUTHS:
         tally.add(f"cases with the unknown ground truth {truth[:40]!r}", place)

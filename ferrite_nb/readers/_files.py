@@ -1,7 +1,9 @@
-"""Safe access to results files: bounded lines, JSON with bare NaN, byte order marks, folders whose links lead out.
+"""Safe access to results files: bounded lines, JSON with bare NaN, byte order marks, folders whose
+links lead out.
 
-Results files carry attack payloads and come from strangers. Nothing here evaluates or unpickles; every broken line
-is counted with its place, and every refusal is an `OutcomesError` in one sentence.
+Results files carry attack payloads and come from strangers. Nothing here evaluates or unpickles;
+every broken line is counted with its place, and every refusal is an `OutcomesError` in one
+sentence.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ Thing = TypeVar("Thing")
 
 
 class Tally:
-    """Counts what a reader skipped or replaced, each with its first place, and turns them into notes."""
+    """Counts what a reader skipped or replaced, each with its first place, and turns them into
+    notes.
+    """
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
@@ -67,7 +71,9 @@ def start_of(path: Path, size: int = START) -> bytes:
 
 @contextmanager
 def open_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a plain or gzip file for reading; what goes wrong becomes an `OutcomesError` that names the file."""
+    """Open a plain or gzip file for reading; what goes wrong becomes an `OutcomesError` that names
+    the file.
+    """
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == GZIP
@@ -109,9 +115,11 @@ def whole_file(path: Path | str, limit: int | None = None) -> bytes:
 
 
 def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
-    """The lines of a file as (number, line, whether its end is there); blank lines and a byte order mark are skipped.
+    """The lines of a file as (number, line, whether its end is there); blank lines and a byte order
+    mark are skipped.
 
-    A line above the limit is skipped and counted, so that one damaged line does not fill the memory.
+    A line above the limit is skipped and counted, so that one damaged line does not fill the
+    memory.
     """
     number = total = 0
     with open_file(path) as stream:
@@ -125,7 +133,9 @@ def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
                     total += len(more)
                 continue
             if total > UNPACKED_LIMIT and isinstance(stream, gzip.GzipFile):
-                raise OutcomesError(f"{path.name} unpacks to more than {UNPACKED_LIMIT:,} bytes; unpack it first")
+                raise OutcomesError(
+                    f"{path.name} unpacks to more than {UNPACKED_LIMIT:,} bytes; unpack it first"
+                )
             if number == 1:
                 line = line.removeprefix(BOM)
             line = line.strip()
@@ -136,8 +146,8 @@ def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
 def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a file with one object per line, each with its line number.
 
-    A line that is no JSON is counted; a last line without its end is counted as half-written. A bare NaN or
-    Infinity is read. Text that is not UTF-8 is replaced and counted.
+    A line that is no JSON is counted; a last line without its end is counted as half-written. A
+    bare NaN or Infinity is read. Text that is not UTF-8 is replaced and counted.
     """
     for number, line, ended in lines_of(path, tally):
         place = f"{path.name}:{number}"
@@ -147,7 +157,11 @@ def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]
             try:
                 value = _lenient(line, place, tally)
             except ValueError as problem:
-                what = f"lines that cannot be read{DEEP}" if DEEP in str(problem) else "lines that cannot be read"
+                what = (
+                    f"lines that cannot be read{DEEP}"
+                    if DEEP in str(problem)
+                    else "lines that cannot be read"
+                )
                 tally.add(what if ended else "half-written last lines", place)
                 continue
         if isinstance(value, dict):
@@ -157,7 +171,9 @@ def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]
 
 
 def json_value(data: bytes, place: str, tally: Tally) -> Any:
-    """One JSON document from bytes. Raises `OutcomesError` with the place if it is damaged or nested too deeply."""
+    """One JSON document from bytes. Raises `OutcomesError` with the place if it is damaged or
+    nested too deeply.
+    """
     data = data.removeprefix(BOM)
     try:
         return orjson.loads(data)
@@ -169,7 +185,9 @@ def json_value(data: bytes, place: str, tally: Tally) -> Any:
 
 
 def _lenient(data: bytes, place: str, tally: Tally) -> Any:
-    """What strict JSON forbids and real logs hold: bare NaN and Infinity, bytes that are not UTF-8."""
+    """What strict JSON forbids and real logs hold: bare NaN and Infinity, bytes that are not
+    UTF-8.
+    """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -205,7 +223,8 @@ def names_in(folder: Path, tally: Tally) -> list[str]:
 def walk(folder: Path, tally: Tally) -> Iterator[str]:
     """The names of all files under a folder, with the folder.
 
-    Links that lead out of it, links to folders, and hidden files are left out. Names are texts: 20,000 paths as
+    Links that lead out of it, links to folders, and hidden files are left out. Names are texts:
+        20,000 paths as
     objects would cost as much as reading the files.
     """
     root = folder.resolve()
@@ -215,14 +234,18 @@ def walk(folder: Path, tally: Tally) -> Iterator[str]:
             with os.scandir(waiting.pop()) as entries:
                 inside = [entry for entry in entries if not entry.name.startswith(".")]
         except OSError as problem:
-            raise OutcomesError(f"the folder {folder.name} cannot be read: {problem.strerror}") from problem
+            raise OutcomesError(
+                f"the folder {folder.name} cannot be read: {problem.strerror}"
+            ) from problem
         for entry in inside:
             if entry.is_symlink():
                 target = Path(os.path.realpath(entry.path))  # which takes a link to itself too
                 if target.is_relative_to(root) and target.is_file():
                     yield entry.path
                 else:
-                    tally.add("links to folders or out of the folder, which were not followed", entry.name)
+                    tally.add(
+                        "links to folders or out of the folder, which were not followed", entry.name
+                    )
             elif entry.is_dir():
                 waiting.append(entry.path)
             elif entry.is_file():
@@ -235,7 +258,9 @@ def progress(items: Sequence[Thing], what: str) -> Iterable[Thing]:
 
 
 def text_of(value: Any) -> str | None:
-    """A JSON value as the text of a key or stratum: `true`, `7`, lists joined with "+"; null is missing."""
+    """A JSON value as the text of a key or stratum: `true`, `7`, lists joined with "+"; null is
+    missing.
+    """
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -252,13 +277,17 @@ def text_of(value: Any) -> str | None:
 
 
 def part_of(value: Any, name: str) -> dict[str, Any]:
-    """The object under a key, or an empty one where there is none: a stranger's file may hold anything there."""
+    """The object under a key, or an empty one where there is none: a stranger's file may hold
+    anything there.
+    """
     part = value.get(name) if isinstance(value, dict) else None
     return part if isinstance(part, dict) else {}
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a frame of texts, each column in the order of its first appearance; a missing value stays missing."""
+    """Rows as a frame of texts, each column in the order of its first appearance; a missing value
+    stays missing.
+    """
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pd.DataFrame({name: texts([row.get(name) for row in rows]) for name in names})
 

@@ -1,4 +1,6 @@
-"""What a garak report says about itself, compared with the recount: eval rows and stored intervals."""
+"""What a garak report says about itself, compared with the recount: eval rows and stored
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Eval:
-    """An eval row: hits of judged outputs, outputs without a score, and the interval stored with it."""
+    """An eval row: hits of judged outputs, outputs without a score, and the interval stored with
+    it.
+    """
 
     probe: str
     detector: str
@@ -50,22 +54,33 @@ def eval_of(entry: Mapping[str, Any]) -> Eval | None:
     except ValueError:
         stated = 0.95
     return Eval(
-        short_name(text(entry.get("probe")) or ""), short_name(text(entry.get("detector")) or ""), fails, total, nones,
-        number(entry.get("confidence_lower")), number(entry.get("confidence_upper")),
+        short_name(text(entry.get("probe")) or ""),
+        short_name(text(entry.get("detector")) or ""),
+        fails,
+        total,
+        nones,
+        number(entry.get("confidence_lower")),
+        number(entry.get("confidence_upper")),
         stated if 0 < stated < 1 else 0.95,
-    )  # fmt: skip
+    )
 
 
 def whole(value: Any) -> int | None:
     """A whole number that is not negative."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+        else None
+    )
 
 
 def evals_of(report: Report, tally: Tally) -> list[Eval]:
     """The eval rows that can be used; the others are counted."""
     found = [eval_of(entry) for entry in report.evals]
     if None in found:
-        tally.add("eval rows whose counts cannot be (k > n, or no whole numbers)", times=found.count(None))
+        tally.add(
+            "eval rows whose counts cannot be (k > n, or no whole numbers)", times=found.count(None)
+        )
     return [one for one in found if one is not None]
 
 
@@ -78,7 +93,9 @@ def recount(scores: Scores, threshold: float) -> tuple[int, int, int]:
 
 
 def check_recount(report: Report, evals: Iterable[Eval], threshold: float) -> list[str]:
-    """Compare the recounted attempts with the eval rows, pair by pair; every difference is explained or named."""
+    """Compare the recounted attempts with the eval rows, pair by pair; every difference is
+    explained or named.
+    """
     stated: dict[tuple[str, str], tuple[int, int]] = {}
     for one in evals:
         k, n = stated.get((one.probe, one.detector), (0, 0))
@@ -92,15 +109,23 @@ def check_recount(report: Report, evals: Iterable[Eval], threshold: float) -> li
         if (k, n) == (file_k, file_n):
             equal += 1
         elif broken and (k + broken, n + broken) == (file_k, file_n):
-            notes.append(f"{name}: garak counts {broken} NaN scores as hits ({file_k}/{file_n}); here they are missing "
-                         f"({k}/{n})")  # fmt: skip
+            notes.append(
+                f"{name}: garak counts {broken} NaN scores as hits ({file_k}/{file_n}); here they are missing "
+                f"({k}/{n})"
+            )
         else:
             reason = agreeing(report.pairs.get((probe, detector), Scores()), file_k, file_n)
             differing.append(f"{name} {k}/{n} here, {file_k}/{file_n} in its eval row{reason}")
-    notes.insert(0, f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)} pairs of "
-                    "probe and detector")  # fmt: skip
+    notes.insert(
+        0,
+        f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)} pairs of "
+        "probe and detector",
+    )
     if differing:
-        notes.append("the recount differs (a cut or interrupted file, or another threshold): " + some(differing))
+        notes.append(
+            "the recount differs (a cut or interrupted file, or another threshold): "
+            + some(differing)
+        )
     without = [f"{probe} / {name}" for probe, name in report.pairs if (probe, name) not in stated]
     if without:
         notes.append("no eval row to check: " + some(without))
@@ -116,10 +141,13 @@ def agreeing(scores: Scores, k: int, n: int) -> str:
     return f" (they agree at threshold={known[k - 1]:g})"
 
 
-def check_intervals(evals: Iterable[Eval], known: Mapping[str, tuple[float, float]], correcting: bool) -> list[str]:
+def check_intervals(
+    evals: Iterable[Eval], known: Mapping[str, tuple[float, float]], correcting: bool
+) -> list[str]:
     """Judge the stored intervals of attack success; they are compared only, never shown as ours.
 
-    `known` has Se and Sp by detector. `correcting` says that the version may have corrected its intervals with them.
+    `known` has Se and Sp by detector. `correcting` says that the version may have corrected its
+    intervals with them.
     """
     found: dict[str, list[str]] = {}
     for one in evals:
@@ -130,15 +158,19 @@ def check_intervals(evals: Iterable[Eval], known: Mapping[str, tuple[float, floa
         "agrees": "",
         "zero": "stored intervals without any width at 0/n or n/n (garak issue 2033); ours are Wilson: ",
         "inverted": "stored intervals that are upside down, of the pass rate instead of the success rate (garak issue "
-                    "2047), not used: ",
+        "2047), not used: ",
         "corrected": "stored intervals corrected with the detector's Se and Sp, taken as known: ",
         "unclear": "stored intervals that fit the counts neither as they are nor upside down; garak 0.17 may have "
-                   "corrected them with its detector metrics (give its file as detector_metrics=): ",
+        "corrected them with its detector metrics (give its file as detector_metrics=): ",
         "wrong": "stored intervals that do not fit their own counts, not used: ",
-    }  # fmt: skip
+    }
     stored = sum(len(names) for names in found.values())
-    notes = [f"stored intervals that agree with their counts: {len(found.get('agrees', []))} of {stored}"]
-    notes += [f"{words}{some(found[key])}" for key, words in meaning.items() if words and key in found]
+    notes = [
+        f"stored intervals that agree with their counts: {len(found.get('agrees', []))} of {stored}"
+    ]
+    notes += [
+        f"{words}{some(found[key])}" for key, words in meaning.items() if words and key in found
+    ]
     return notes if stored else []
 
 
@@ -171,4 +203,6 @@ def verdict(one: Eval, rates: tuple[float, float] | None, correcting: bool) -> s
 
 def some(names: list[str]) -> str:
     """The first of a list of findings, and how many more."""
-    return "; ".join(names[:SHOWN]) + (f"; and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return "; ".join(names[:SHOWN]) + (
+        f"; and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    )

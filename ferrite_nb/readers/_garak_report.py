@@ -1,4 +1,6 @@
-"""One pass over the lines of a garak report: attempts as columns, scores by probe and detector, eval rows."""
+"""One pass over the lines of a garak report: attempts as columns, scores by probe and detector,
+eval rows.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from ._harness import listed, named, number, text
 
 SETUP = ("config", "start_run args config", "start_run setup")
 QUIET = ("completion", "digest", "tree_data", "payload_init", "probe_summary")
-# An attempt that was only sent. Its status stands before any free text, so its line need not be parsed.
+# An attempt that was only sent. Its status stands before any free text, so its line need not be
+# parsed.
 SENT = re.compile(
     rb'\{"entry_type":\s?"attempt",\s?"uuid":\s?"[^"\\]*",\s?"seq":\s?(?:-?\d+|null),\s?"status":\s?1\s?[,}]'
 )
@@ -34,7 +37,8 @@ def short_name(name: str) -> str:
 def prompt_text(prompt: Any, system: str | None) -> str:
     """What identifies a prompt in every version: its text, or all its turns.
 
-    The system prompt of the whole run is left out: it belongs to the target (and often is the defence), not to the
+    The system prompt of the whole run is left out: it belongs to the target (and often is the
+        defence), not to the
     case.
     """
     if isinstance(prompt, str):
@@ -46,7 +50,9 @@ def prompt_text(prompt: Any, system: str | None) -> str:
     for turn in turns:
         role, content = named(turn, None).get("role"), named(turn, None).get("content")
         if isinstance(content, dict):
-            content = content.get("text") or content.get("data_checksum") or content.get("data_path")
+            content = (
+                content.get("text") or content.get("data_checksum") or content.get("data_path")
+            )
         if role != "system" or content != system:
             said.append([role, content])
     if len(said) == 1 and isinstance(said[0][1], str):
@@ -64,7 +70,9 @@ def packed(value: Any) -> str:
 
 @dataclass
 class Scores:
-    """The scores of one detector on one probe: which attempts, how many outputs each, all scores in a row."""
+    """The scores of one detector on one probe: which attempts, how many outputs each, all scores in
+    a row.
+    """
 
     attempts: list[int] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
@@ -85,13 +93,17 @@ class Scores:
         try:
             made = np.array(self.values, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            made = np.array([np.nan if number(one) is None else float(one) for one in self.values], dtype=float)
+            made = np.array(
+                [np.nan if number(one) is None else float(one) for one in self.values], dtype=float
+            )
         made[~np.isfinite(made)] = np.nan
         return made
 
 
 class Report:
-    """One pass over a report. Attempts are columns of equal length; scores stand by (probe, detector)."""
+    """One pass over a report. Attempts are columns of equal length; scores stand by (probe,
+    detector).
+    """
 
     def __init__(self, name: str, tally: Tally) -> None:
         self.name, self.tally = name, tally
@@ -133,7 +145,9 @@ class Report:
                 try:
                     entry = json_value(line, place, self.tally)
                 except OutcomesError:
-                    self.tally.add("lines that cannot be read" if ended else "half-written last lines", place)
+                    self.tally.add(
+                        "lines that cannot be read" if ended else "half-written last lines", place
+                    )
                     continue
             if isinstance(entry, dict):
                 self.entry(number_, entry)
@@ -169,7 +183,9 @@ class Report:
         self.tally.add(f"{what} left out", f"{self.name}:{line}{said}")
 
     def setup(self, entry: dict[str, Any]) -> None:
-        """The settings of the run: target, threshold where it is written, whether reports were joined."""
+        """The settings of the run: target, threshold where it is written, whether reports were
+        joined.
+        """
         named_as = ("plugins.target_name", "plugins.model_name", "model_name")
         typed_as = ("plugins.target_type", "plugins.model_type", "model_type")
         names = [entry.get(key) for key in (*named_as, *typed_as)]
@@ -206,8 +222,9 @@ class Report:
     def key(self, probe: str, entry: dict[str, Any], notes: Mapping[str, Any]) -> None:
         """The case of an attempt, and what stands before the number of its output.
 
-        A prompt that a run sends several times is one case with more repeats. Where reports were joined, the run comes
-        first: a run of a probe ends with its eval row, or where a prompt comes again with its sequence number.
+        A prompt that a run sends several times is one case with more repeats. Where reports were
+        joined, the run comes first: a run of a probe ends with its eval row, or where a prompt
+            comes again with its sequence number.
         """
         sequence = entry.get("seq")
         if isinstance(sequence, int) and sequence >= 0:
@@ -235,7 +252,9 @@ class Report:
 
     def codes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The probe of each attempt, as a number."""
-        return np.fromiter((self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes))
+        return np.fromiter(
+            (self.code(probe) for probe in self.probes), dtype=np.int64, count=len(self.probes)
+        )
 
     def code(self, probe: str) -> int:
         """The number of a probe."""

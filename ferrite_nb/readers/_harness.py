@@ -1,4 +1,6 @@
-"""What the harness readers share: safe access to JSON objects, and columns from the loose fields of a record."""
+"""What the harness readers share: safe access to JSON objects, and columns from the loose fields of
+a record.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from ._files import text_of
 
 SHORT = 200
 ENDINGS = re.compile(r"(?:\.report)?(?:\.(?:jsonl?|eval|csv|txt))?(?:\.gz)?$", re.IGNORECASE)
-# Loose fields with these names are taken as they are; another canonical name would be read as an outcome.
+# Loose fields with these names are taken as they are; another canonical name would be read as an
+# outcome.
 STRATA = ("kind", "tier", "scope", "suite", "category", "carrier", "attack")
 
 
@@ -35,7 +38,9 @@ def listed(value: Any) -> list[Any]:
 
 
 def text(value: Any) -> str | None:
-    """A JSON value as text that every engine can hold: lone surrogates are replaced; null and NaN are missing."""
+    """A JSON value as text that every engine can hold: lone surrogates are replaced; null and NaN
+    are missing.
+    """
     if type(value) is str and value.isascii():
         return value
     if value is None:
@@ -82,10 +87,11 @@ def columns_named(declared: Mapping[str, Any]) -> set[str]:
 def loose_columns(
     records: Sequence[Mapping[str, Any]], prefix: str, taken: Iterable[str], wanted: set[str]
 ) -> tuple[dict[str, list[str | None]], list[str]]:
-    """Columns from loose fields (metadata, variables), and the names of the fields that were left out.
+    """Columns from loose fields (metadata, variables), and the names of the fields that were left
+    out.
 
-    A field is left out when it holds lists, objects or long texts, unless the caller names it. Its column is
-    called `prefix.field` when the plain name is taken or would be read as an outcome.
+    A field is left out when it holds lists, objects or long texts, unless the caller names it. Its
+    column is called `prefix.field` when the plain name is taken or would be read as an outcome.
     """
     taken = set(taken)
     columns: dict[str, list[str | None]] = {}
@@ -96,7 +102,8 @@ def loose_columns(
         values = [record.get(key) for record in records]
         asked = full in wanted or (plain and key in wanted)
         if not asked and any(
-            isinstance(one, dict | list) or (isinstance(one, str) and len(one) > SHORT) for one in values
+            isinstance(one, dict | list) or (isinstance(one, str) and len(one) > SHORT)
+            for one in values
         ):
             left.append(key)
             continue
@@ -126,13 +133,19 @@ def flag_text(value: Any, threshold: float | None = None) -> str | None:
 
 
 def score_column(name: str, taken: Iterable[str], wanted: set[str]) -> str:
-    """The column of a score. One with the name of the contract is no outcome until the caller says so."""
+    """The column of a score. One with the name of the contract is no outcome until the caller says
+    so.
+    """
     plain = name not in taken and (name in wanted or name not in CANONICAL)
     return name if plain else f"score.{name}"
 
 
-def refuse_undeclared(name: str, scores: Mapping[str, Iterable[Any]], declared: Mapping[str, Any]) -> None:
-    """Raise where the caller has not said what a score means, with the scores and the line to type."""
+def refuse_undeclared(
+    name: str, scores: Mapping[str, Iterable[Any]], declared: Mapping[str, Any]
+) -> None:
+    """Raise where the caller has not said what a score means, with the scores and the line to
+    type.
+    """
     if any(key in FLAGS or key == "attack_resisted" for key in declared):
         return
     if not scores:
@@ -160,14 +173,17 @@ def together(
 ) -> Outcomes:
     """Several runs as one table. Runs of the same cases in one mode are told apart by their files.
 
-    `tasks` are those whose cases have names of their own in each task only; where there are several, the parts name
-    the task in the case already. A case that the caller declares is taken at its word.
+    `tasks` are those whose cases have names of their own in each task only; where there are
+    several, the parts name the task in the case already. A case that the caller declares is taken
+    at its word.
     """
     if named is None and "mode" not in declared and collide(parts):
         names = run_names(paths)
         note = "several files have the same cases in one mode: each file is a mode; choose with mode=, or name them"
         parts = [
-            replace(part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note))
+            replace(
+                part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note)
+            )
             for part, name in zip(parts, names, strict=True)
         ]
     made = combined(parts, keep=declared.get("keep"), check=declared.get("check", "auto"))
@@ -175,11 +191,15 @@ def together(
 
 
 def run_names(paths: Sequence[Path]) -> list[str]:
-    """A name for each file: its own without endings, or with its folder where two files have one name."""
+    """A name for each file: its own without endings, or with its folder where two files have one
+    name.
+    """
     plain = [ENDINGS.sub("", path.name) or path.name for path in paths]
     if len(set(plain)) == len(plain):
         return plain
-    longer = [f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, plain, strict=True)]
+    longer = [
+        f"{path.resolve().parent.name}/{name}" for path, name in zip(paths, plain, strict=True)
+    ]
     return longer if len(set(longer)) == len(longer) else [path.as_posix() for path in paths]
 
 

@@ -13,7 +13,9 @@ LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 
 
 def check_results(log: Log) -> list[str]:
-    """Recompute each stated mean or accuracy in the log's own way: epochs first, all kinds of samples together."""
+    """Recompute each stated mean or accuracy in the log's own way: epochs first, all kinds of
+    samples together.
+    """
     equal, skipped, differing = 0, [], []
     for entry in listed(log.results.get("scores")):
         stated = named(entry, None)
@@ -38,7 +40,9 @@ def check_results(log: Log) -> list[str]:
         reasons = "errors, missing scores, edited scores or another reducer"
         notes.append(f"results that differ ({reasons}): {'; '.join(differing[:5])}")
     if skipped:
-        notes.append(f"results without a mean or accuracy over all samples, not compared: {', '.join(skipped[:5])}")
+        notes.append(
+            f"results without a mean or accuracy over all samples, not compared: {', '.join(skipped[:5])}"
+        )
     return notes
 
 
@@ -52,7 +56,9 @@ def stated_mean(stated: Any) -> float | None:
 
 
 def mean_of(log: Log, scorer: str, name: str) -> float | None:
-    """The mean over samples of the mean over epochs, as Inspect computes it; NaN and missing scores are left out."""
+    """The mean over samples of the mean over epochs, as Inspect computes it; NaN and missing scores
+    are left out.
+    """
     cases, numbers = [], []
     for sample in log.samples:
         value = sample.scores.get(scorer, sample.scores.get(name))

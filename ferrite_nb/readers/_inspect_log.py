@@ -22,7 +22,9 @@ LARGE = rb'"(?:messages|events|attachments|store|transcript|events_data|error_re
 
 @dataclass(slots=True)
 class Sample:
-    """What a sample says about outcomes. `empty` is whether the model gave no answer; None is not known."""
+    """What a sample says about outcomes. `empty` is whether the model gave no answer; None is not
+    known.
+    """
 
     case: str
     epoch: str
@@ -77,22 +79,30 @@ def read_log(path: Path, zipped: bool, wanted: set[str], tally: Tally) -> Log:
 
 
 def read_eval(path: Path, wanted: set[str], tally: Tally) -> Log:
-    """An .eval archive: header and summaries; a sample's own member is opened only where its summary is not enough."""
+    """An .eval archive: header and summaries; a sample's own member is opened only where its
+    summary is not enough.
+    """
     with open_zip(path) as archive:
         # The last member of a name is the valid one.
         members = {member.filename: member for member in members_of(archive)}
 
         def content(name: str) -> Any:
-            return json_value(member_bytes(archive, members[name]), f"{path.name}, {name[:120]}", tally)
+            return json_value(
+                member_bytes(archive, members[name]), f"{path.name}, {name[:120]}", tally
+            )
 
         unfinished = "header.json" not in members
         start = "_journal/start.json" if unfinished else "header.json"
         if start not in members:
-            raise OutcomesError(f"{path.name} has neither header.json nor _journal/start.json: it is no Inspect log")
+            raise OutcomesError(
+                f"{path.name} has neither header.json nor _journal/start.json: it is no Inspect log"
+            )
         header = named(content(start), None)
         log = Log(path, header, [], unfinished)
         found: dict[tuple[str, str], Sample] = {}
-        bodies = {name for name in members if name.startswith("samples/") and name.endswith(".json")}
+        bodies = {
+            name for name in members if name.startswith("samples/") and name.endswith(".json")
+        }
         for name in summary_names(members):
             for entry in listed(content(name)):
                 summary = named(entry, None)
@@ -102,7 +112,9 @@ def read_eval(path: Path, wanted: set[str], tally: Tally) -> Log:
                     bodies.discard(body)
                 found[sample.case, sample.epoch] = sample
         for name in sorted(bodies, key=by_number):
-            sample = sample_of(named(content(name), None), log, f"{path.name}, {name[:120]}", whole=True)
+            sample = sample_of(
+                named(content(name), None), log, f"{path.name}, {name[:120]}", whole=True
+            )
             found[sample.case, sample.epoch] = sample
         log.samples = list(found.values())
         if not log.samples and "reductions.json" in members:
@@ -111,22 +123,30 @@ def read_eval(path: Path, wanted: set[str], tally: Tally) -> Log:
 
 
 def summary_names(members: Mapping[str, ZipInfo]) -> list[str]:
-    """The members with summaries: the merged one, or the pieces of an unfinished log in their order."""
+    """The members with summaries: the merged one, or the pieces of an unfinished log in their
+    order.
+    """
     if "summaries.json" in members:
         return ["summaries.json"]
-    return sorted((name for name in members if name.startswith("_journal/summaries/")), key=by_number)
+    return sorted(
+        (name for name in members if name.startswith("_journal/summaries/")), key=by_number
+    )
 
 
 def by_number(name: str) -> list[Any]:
     """Sort key: numbers in a name by their value."""
-    return [(0, int(part[:18]), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name)]
+    return [
+        (0, int(part[:18]), "") if part.isdigit() else (1, 0, part)
+        for part in re.split(r"(\d+)", name)
+    ]
 
 
 def enough(summary: Mapping[str, Any], sample: Sample, wanted: set[str]) -> bool:
     """Whether a summary has all that is needed of its sample.
 
-    Summaries of logs before spring 2025 lack metadata, usage and times. Later ones shorten long metadata. A scored
-    sample without an answer and without usage is looked at, because a swallowed failure looks like that.
+    Summaries of logs before spring 2025 lack metadata, usage and times. Later ones shorten long
+    metadata. A scored sample without an answer and without usage is looked at, because a swallowed
+    failure looks like that.
     """
     if "total_time" not in summary and "uuid" not in summary:
         return False
@@ -134,7 +154,12 @@ def enough(summary: Mapping[str, Any], sample: Sample, wanted: set[str]) -> bool
         short = isinstance(value, str) and (value.startswith(CUT) or len(value) >= SUMMARY_WIDTH)
         if short and (key in wanted or f"metadata.{key}" in wanted):
             return False
-    return not (sample.scores and sample.error is None and sample.tokens is None and sample.empty is not False)
+    return not (
+        sample.scores
+        and sample.error is None
+        and sample.tokens is None
+        and sample.empty is not False
+    )
 
 
 def sample_of(entry: Mapping[str, Any], log: Log, place: str, *, whole: bool = False) -> Sample:
@@ -198,16 +223,21 @@ def read_json(path: Path, tally: Tally) -> Log:
     ]
     once = {(sample.case, sample.epoch): sample for sample in log.samples}
     if len(once) < len(log.samples):
-        tally.add("samples replaced by a later one of the same id and epoch", times=len(log.samples) - len(once))
+        tally.add(
+            "samples replaced by a later one of the same id and epoch",
+            times=len(log.samples) - len(once),
+        )
     log.samples = list(once.values())
     return log
 
 
 def pieces_of(stream: IO[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
-    """The samples of an indented log one by one, without their transcripts; at the end all the rest.
+    """The samples of an indented log one by one, without their transcripts; at the end all the
+    rest.
 
-    Inspect indents its logs, and JSON texts hold no line breaks, so the indentation alone shows where a sample, and
-    inside of it a transcript, begins and ends. A log that is not indented comes as one piece.
+    Inspect indents its logs, and JSON texts hold no line breaks, so the indentation alone shows
+    where a sample, and inside of it a transcript, begins and ends. A log that is not indented comes
+    as one piece.
     """
     rest: list[bytes] = []
     size, unit, inside = 0, b"", False
@@ -242,14 +272,20 @@ def pieces_of(stream: IO[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
                 sample = []
         size += len(line)
         if size > DOCUMENT_LIMIT:
-            raise OutcomesError(f"{name} is too large for one document; convert it: inspect log convert --to eval")
+            raise OutcomesError(
+                f"{name} is too large for one document; convert it: inspect log convert --to eval"
+            )
     yield b"\n".join(rest + sample), False
 
 
 def from_reductions(log: Log) -> list[Sample]:
-    """A log that was kept without samples may still have one value per sample, if it had one epoch."""
+    """A log that was kept without samples may still have one value per sample, if it had one
+    epoch.
+    """
     samples: dict[str, Sample] = {}
-    reductions = listed(log.header.get("reductions")) or listed(log.results.get("sample_reductions"))
+    reductions = listed(log.header.get("reductions")) or listed(
+        log.results.get("sample_reductions")
+    )
     for reduction in reductions if log.epochs == 1 else []:
         scorer = text(named(reduction, None).get("scorer")) or "score"
         for entry in listed(named(reduction, None).get("samples")):

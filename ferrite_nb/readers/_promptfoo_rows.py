@@ -45,7 +45,9 @@ def rows_of(head: Head, tally: Tally) -> tuple[list[Row], Mapping[str, Any]]:
     if head.columns:
         return list(csv_rows(path, separator_of(head.header), tally)), NOTHING
     if head.keys & {"promptIdx", "testIdx"}:
-        return [row_of(entry, f"{path.name}:{line}", tally) for line, entry in json_lines(path, tally)], NOTHING
+        return [
+            row_of(entry, f"{path.name}:{line}", tally) for line, entry in json_lines(path, tally)
+        ], NOTHING
     content = json_file(path, tally)
     results = content.get("results") if isinstance(content, dict) else None
     found = results if isinstance(results, list) else listed(named(results, None).get("results"))
@@ -71,7 +73,10 @@ def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
         for part in listed(named(entry, "gradingResult").get("componentResults"))
     ):
         verdict, error = "error", "the grader failed"
-        tally.add("rows whose grader failed: outcome missing, though promptfoo counts them as failed", place)
+        tally.add(
+            "rows whose grader failed: outcome missing, though promptfoo counts them as failed",
+            place,
+        )
     label = named(provider, None).get("label") or named(provider, None).get("id") or provider
     return Row(
         provider=text(label) or "provider",
@@ -90,21 +95,31 @@ def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
 
 
 def verdict_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Verdict | None:
-    """Pass, fail or error. `failureReason` tells a failure from an error; older files need the grading result."""
+    """Pass, fail or error. `failureReason` tells a failure from an error; older files need the
+    grading result.
+    """
     success, reason = entry.get("success"), entry.get("failureReason")
     if success is True and reason in (None, 0):
         return "pass"
     if success is not True and reason in (1, 2):
         return "fail" if reason == 1 else "error"
     if success is False and reason is None:
-        return "error" if entry.get("error") and not isinstance(entry.get("gradingResult"), dict) else "fail"
+        return (
+            "error"
+            if entry.get("error") and not isinstance(entry.get("gradingResult"), dict)
+            else "fail"
+        )
     said = f"{place}: success {text(success)}, failureReason {text(reason)}"[:200]
-    tally.add("rows whose success and failureReason do not fit or are unknown: outcome missing", said)
+    tally.add(
+        "rows whose success and failureReason do not fit or are unknown: outcome missing", said
+    )
     return None
 
 
 def csv_rows(path: Path, separator: str, tally: Tally) -> Iterator[Row]:
-    """The wide CSV: the columns of the test, then one block of columns per provider, read by position."""
+    """The wide CSV: the columns of the test, then one block of columns per provider, read by
+    position.
+    """
     content = whole_file(path).decode("utf-8-sig", "replace")
     # A reply of a model may be longer than the usual limit of a cell.
     usual = csv.field_size_limit(2**31 - 1)
@@ -114,9 +129,13 @@ def csv_rows(path: Path, separator: str, tally: Tally) -> Iterator[Row]:
         raise OutcomesError(f"{path.name} cannot be read as CSV: {problem}") from problem
     finally:
         csv.field_size_limit(usual)
-    first = next((row for row, cells in enumerate(table) if any(BLOCK.match(cell) for cell in cells)), None)
+    first = next(
+        (row for row, cells in enumerate(table) if any(BLOCK.match(cell) for cell in cells)), None
+    )
     if first is None:
-        raise OutcomesError(f"{path.name} has no column of a provider, such as [label] prompt, in its header")
+        raise OutcomesError(
+            f"{path.name} has no column of a provider, such as [label] prompt, in its header"
+        )
     header = table[first]
     starts = [place for place, name in enumerate(header) if BLOCK.match(name)]
     blocks = list(zip(starts, [*starts[1:], len(header)], strict=True))
@@ -125,7 +144,9 @@ def csv_rows(path: Path, separator: str, tally: Tally) -> Iterator[Row]:
             continue
         place = f"{path.name}, row {count}"
         if len(cells) != len(header):
-            tally.add("rows with more or fewer cells than the header; what is missing is empty", place)
+            tally.add(
+                "rows with more or fewer cells than the header; what is missing is empty", place
+            )
             cells = cells + [""] * (len(header) - len(cells))
         fields = dict(zip(header[: starts[0]], cells, strict=False))
         description = fields.pop("Description", None)
@@ -134,9 +155,16 @@ def csv_rows(path: Path, separator: str, tally: Tally) -> Iterator[Row]:
 
 
 def csv_row(
-    names: list[str], cells: list[str], fields: Mapping[str, Any], description: str | None, place: str, tally: Tally
+    names: list[str],
+    cells: list[str],
+    fields: Mapping[str, Any],
+    description: str | None,
+    place: str,
+    tally: Tally,
 ) -> Row:
-    """One block of a CSV row; its first column has the provider in its name and the output in its cells."""
+    """One block of a CSV row; its first column has the provider in its name and the output in its
+    cells.
+    """
     found, mark = BLOCK.match(names[0]), MARK.match(cells[0])
     status = cells[names.index("Status")] if "Status" in names else (mark.group(1) if mark else "")
     known: dict[str, Verdict] = {"PASS": "pass", "FAIL": "fail", "ERROR": "error"}

@@ -34,7 +34,9 @@ def sniff(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are crossed clusters."""
+    """Outcomes of runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are
+    crossed clusters.
+    """
     if {"case_id", "attack_success", "attack_resisted"} & set(options):
         return table.read(paths, named=named, **options)
     tally = Tally()
@@ -47,4 +49,6 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
     frame = frame.drop(columns=[name for name in DROPPED if name in frame]).rename(columns=RENAMED)
     frame["case_id"] = frame["agent"] + "/" + frame["attack_tool"]
     frame["kind"] = "attack"
-    return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options)
+    return outcomes(
+        frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options
+    )

@@ -1,4 +1,6 @@
-"""Ferrite, live runs: the append-only results JSONL (the last line of a run counts), or the counts of report.csv."""
+"""Ferrite, live runs: the append-only results JSONL (the last line of a run counts), or the counts
+of report.csv.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,13 @@ def sniff(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of live results files; several files are one store, in which the later run of a key counts.
+    """Outcomes of live results files; several files are one store, in which the later run of a key
+    counts.
 
     Notes
     -----
-    `task_completed` only says that a final answer was given: it is `final_answer`, and `task_success` stays missing.
+    `task_completed` only says that a final answer was given: it is `final_answer`, and
+        `task_success` stays missing.
     Runs of different models or settings never mix: each such group has its own suite version.
     """
     tally = Tally()
@@ -64,9 +68,14 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
         if record.get("provider") == "mock":
             tally.add("runs of the provider mock, which measure no model", place)
         if record.get("ground_truth") not in TRUTHS:
-            tally.add(f"runs with the unknown ground truth {str(record.get('ground_truth'))[:40]!r}", place)
+            tally.add(
+                f"runs with the unknown ground truth {str(record.get('ground_truth'))[:40]!r}",
+                place,
+            )
     frame = _uncached(frame, records, tally)
-    return outcomes(frame, read_from=some([path.name for path in results], 4), notes=tally.notes(), **options)
+    return outcomes(
+        frame, read_from=some([path.name for path in results], 4), notes=tally.notes(), **options
+    )
 
 
 def _latest(paths: Sequence[Path], tally: Tally) -> list[Record]:
@@ -78,7 +87,9 @@ def _latest(paths: Sequence[Path], tally: Tally) -> list[Record]:
             place = f"{path.name}:{number}"
             if record.get("schema") != SCHEMA:
                 tally.add(f"lines of another schema than {SCHEMA}, left out", place)
-            elif not all(isinstance(record.get(name), str) for name in ("run_key", "case_id", "mode")):
+            elif not all(
+                isinstance(record.get(name), str) for name in ("run_key", "case_id", "mode")
+            ):
                 tally.add("lines without run_key, case_id or mode, left out", place)
             else:
                 _replaced(here, record["run_key"], (place, record), tally)
@@ -102,7 +113,9 @@ def _started(record: Record) -> str:
 
 def _group(record: Mapping[str, Any]) -> str:
     """The models and settings of a run, as Ferrite's own report names them."""
-    provider, main, small, agent, predictor, config = (text_of(record.get(name)) or "" for name in SETTINGS)
+    provider, main, small, agent, predictor, config = (
+        text_of(record.get(name)) or "" for name in SETTINGS
+    )
     return f"{provider} / main {main} / small {small} / agent {agent} / predictor {predictor} / config {config}"
 
 
@@ -137,7 +150,9 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "carrier": record.get("carrier"),
         "model": record.get("main_model"),
         "dataset": record.get("source"),
-        **{name: record.get(name) for name in SETTINGS if name not in ("main_model", "config_hash")},
+        **{
+            name: record.get(name) for name in SETTINGS if name not in ("main_model", "config_hash")
+        },
         "suite_version": record.get("config_hash"),
         "latency_ms": record.get("latency_ms"),
         "tokens": sum(tokens) if all(isinstance(one, int) for one in tokens) else None,
@@ -154,11 +169,19 @@ def _error(error: Any) -> str | None:
 
 
 def _measurable(frame: pd.DataFrame, tally: Tally) -> None:
-    """Whether an attack can be measured is a fact of the case: a failed run takes it from another run of the case."""
-    fact = frame.dropna(subset=["measurable"]).drop_duplicates("case_id").set_index("case_id")["measurable"]
+    """Whether an attack can be measured is a fact of the case: a failed run takes it from another
+    run of the case.
+    """
+    fact = (
+        frame.dropna(subset=["measurable"])
+        .drop_duplicates("case_id")
+        .set_index("case_id")["measurable"]
+    )
     failed = frame["error"].notna() & (frame["kind"] == "attack")
     if failed.any():
-        frame["measurable"] = frame["measurable"].where(~failed, frame["case_id"].map(fact).astype("str"))
+        frame["measurable"] = frame["measurable"].where(
+            ~failed, frame["case_id"].map(fact).astype("str")
+        )
         tally.add(
             "failed runs of attacks: measurable is taken from another run of the case",
             times=int(failed.sum()),
@@ -166,10 +189,16 @@ def _measurable(frame: pd.DataFrame, tally: Tally) -> None:
 
 
 def _uncached(frame: pd.DataFrame, records: Sequence[Record], tally: Tally) -> pd.DataFrame:
-    """Cached answers cost no time and no tokens: with any of them, latencies and tokens say nothing."""
+    """Cached answers cost no time and no tokens: with any of them, latencies and tokens say
+    nothing.
+    """
     cached = [place for place, record in records if part_of(record, "calls").get("cache_hits")]
     if cached:
-        tally.add("runs with cached answers, so that latency and tokens are not used", cached[0], len(cached))
+        tally.add(
+            "runs with cached answers, so that latency and tokens are not used",
+            cached[0],
+            len(cached),
+        )
         return frame.drop(columns=["latency_ms", "tokens"])
     return frame
 
@@ -179,7 +208,9 @@ def _capabilities(value: Any) -> set[str] | None:
 
 
 def _predictions(records: Sequence[Record]) -> pd.DataFrame:
-    """The prediction of each case, the first one stored by run_key, set against what task and attack need."""
+    """The prediction of each case, the first one stored by run_key, set against what task and
+    attack need.
+    """
     first: dict[tuple[str, str], dict[str, Any]] = {}
     for _, record in sorted(records, key=lambda one: one[1]["run_key"]):
         if isinstance(record.get("prediction"), dict) and record.get("error") is None:
@@ -189,12 +220,16 @@ def _predictions(records: Sequence[Record]) -> pd.DataFrame:
 
 
 def _prediction(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Flags and amounts of one prediction. Amounts are kept only where the case says what its task needs."""
+    """Flags and amounts of one prediction. Amounts are kept only where the case says what its task
+    needs.
+    """
     prediction = part_of(record, "prediction")
     predicted = (_capabilities(prediction.get("must_use")) or set()) | (
         _capabilities(prediction.get("may_use")) or set()
     )
-    ideal, attack = (_capabilities(record.get(f"{name}_capabilities")) for name in ("ideal", "attack"))
+    ideal, attack = (
+        _capabilities(record.get(f"{name}_capabilities")) for name in ("ideal", "attack")
+    )
     row: dict[str, Any] = {
         "prediction_degraded": prediction.get("degraded"),
         "prediction_empty": not predicted,
@@ -217,7 +252,9 @@ def _prediction(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_report(paths: Sequence[Path], options: Mapping[str, Any]) -> Outcomes:
-    """Counts of report.csv as weighted rows. How two counts overlap is arbitrary, so that only rates are supported."""
+    """Counts of report.csv as weighted rows. How two counts overlap is arbitrary, so that only
+    rates are supported.
+    """
     tally = Tally()
     table = pd.concat([text_frame(head_of(path), tally) for path in paths], ignore_index=True)
     rows: list[dict[str, Any]] = []
@@ -230,13 +267,25 @@ def _read_report(paths: Sequence[Path], options: Mapping[str, Any]) -> Outcomes:
                     f"{line['source']}: k = {line['k']} and n = {line['n']} must be whole with 0 <= k <= n"
                 )
             counts[line["section"], line["metric"]] = int(k), int(n)
-        facts = {"mode": "dryrun" if mode == "dry_run" else mode, "group": group, "suite_version": group}
+        facts = {
+            "mode": "dryrun" if mode == "dry_run" else mode,
+            "group": group,
+            "suite_version": group,
+        }
         rows += [facts | row for row in _attack_rows(counts) + _benign_rows(counts) if row["rows"]]
     pairs = table[table["note"].str.contains("b=", na=False)]
-    notes = [*tally.notes(), "counts only (report.csv): no pairs and no clusters can be made from this table"]
-    notes += [f"paired in the file: {key} {note}" for key, note in zip(pairs["key"], pairs["note"], strict=True)]
+    notes = [
+        *tally.notes(),
+        "counts only (report.csv): no pairs and no clusters can be made from this table",
+    ]
+    notes += [
+        f"paired in the file: {key} {note}"
+        for key, note in zip(pairs["key"], pairs["note"], strict=True)
+    ]
     if not rows:
-        raise OutcomesError(f"{some([path.name for path in paths], 4)} holds no counts of attacks or benign tasks")
+        raise OutcomesError(
+            f"{some([path.name for path in paths], 4)} holds no counts of attacks or benign tasks"
+        )
     frame = frame_of(rows).dropna(axis=1, how="all")
     return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=notes, **options)
 
@@ -245,7 +294,9 @@ Counts = Mapping[tuple[str, str], tuple[int, int]]
 
 
 def _attack_rows(counts: Counts) -> list[dict[str, Any]]:
-    """Attack runs in this order: executed, blocked, else attempted, not attempted, not measurable."""
+    """Attack runs in this order: executed, blocked, else attempted, not attempted, not
+    measurable.
+    """
     executed, n = counts.get(("attack", "executed"), (0, 0))
     if ("attack", "executed") not in counts:
         return []
@@ -257,14 +308,18 @@ def _attack_rows(counts: Counts) -> list[dict[str, Any]]:
         raise OutcomesError(
             f"report.csv: executed {executed}, blocked {blocked}, attempted {attempted} of {n} do not fit"
         )
-    cuts = {0, executed, executed + (blocked or 0), tried, n, runs} | ({answered} if answered is not None else set())
+    cuts = {0, executed, executed + (blocked or 0), tried, n, runs} | (
+        {answered} if answered is not None else set()
+    )
     return [
         {
             "kind": "attack",
             "measurable": start < n,
             "attempted": None if attempted is None or start >= n else start < tried,
             "attack_success": None if start >= n else start < executed,
-            "blocked": None if blocked is None or start >= n else executed <= start < executed + blocked,
+            "blocked": None
+            if blocked is None or start >= n
+            else executed <= start < executed + blocked,
             "final_answer": None if answered is None else start < answered,
             "rows": end - start,
         }
@@ -278,7 +333,11 @@ def _benign_rows(counts: Counts) -> list[dict[str, Any]]:
     answered, runs = counts.get(("benign", "final_answer_given"), (None, n))
     if runs is None or (n is not None and n != runs):
         return []
-    cuts = {0, runs} | ({refused} if refused is not None else set()) | ({answered} if answered is not None else set())
+    cuts = (
+        {0, runs}
+        | ({refused} if refused is not None else set())
+        | ({answered} if answered is not None else set())
+    )
     return [
         {
             "kind": "benign",

@@ -1,4 +1,6 @@
-"""garak `report.jsonl`, versions 0.9 to 0.17: attempts recounted at the threshold, eval rows as a check."""
+"""garak `report.jsonl`, versions 0.9 to 0.17: attempts recounted at the threshold, eval rows as a
+check.
+"""
 
 from __future__ import annotations
 
@@ -38,20 +40,23 @@ def read(
 
     Parameters
     ----------
-    threshold: a detector score at or above it is a success of the attack (0 to 1; garak's own default is 0.5).
-    detector: the detector that decides. `None` takes the primary detector of each probe, as the report names it (from
-        0.15.0), or the only one; a name takes that detector in all probes that have it; a table
-        `{"dan.Dan_11_0": "dan.DAN"}` chooses by probe; "all" reads every detector as cases of its own.
-    detector_metrics: garak's file of detector sensitivities and specificities, to check intervals stored by garak
-        0.17 and later, which may be corrected with them.
-    declared: as in `fnb.outcomes`, such as `mode=fnb.const("before")`; the mode is the name of the target otherwise.
+    threshold: a detector score at or above it is a success of the attack (0 to 1; garak's own
+        default is 0.5).
+    detector: the detector that decides. `None` takes the primary detector of each probe, as the
+        report names it (from 0.15.0), or the only one; a name takes that detector in all probes
+        that have it; a table `{"dan.Dan_11_0": "dan.DAN"}` chooses by probe; "all" reads every
+        detector as cases of its own.
+    detector_metrics: garak's file of detector sensitivities and specificities, to check intervals
+        stored by garak 0.17 and later, which may be corrected with them.
+    declared: as in `fnb.outcomes`, such as `mode=fnb.const("before")`; the mode is the name of the
+        target otherwise.
 
     Returns
     -------
-    Outcomes with `case_id` (probe, hash of the prompt text, buff), `mode`, `repeat` (number of the output),
-    `attack_success`, and the strata `attack` (probe), `category` (its module), `detector`, `score`, `model`,
-    `suite_version` (garak's version), from 0.16.0 `intent`, and with buffs `source_prompt`, the prompt a buff has
-    changed: name it as cluster.
+    Outcomes with `case_id` (probe, hash of the prompt text, buff), `mode`, `repeat` (number of the
+    output), `attack_success`, and the strata `attack` (probe), `category` (its module), `detector`,
+    `score`, `model`, `suite_version` (garak's version), from 0.16.0 `intent`, and with buffs
+    `source_prompt`, the prompt a buff has changed: name it as cluster.
 
     Not computable when
     -------------------
@@ -59,15 +64,21 @@ def read(
 
     Raises
     ------
-    OutcomesError: a hitlog (it holds the hits only, so no rate can be made), a metrics file, a report without judged
-        attempts, a probe with several detectors of which none is known to be the primary one.
+    OutcomesError: a hitlog (it holds the hits only, so no rate can be made), a metrics file, a
+        report without judged attempts, a probe with several detectors of which none is known to be
+        the primary one.
 
     Notes
     -----
-    Runs pair by prompt text: `seq` differs between runs, because garak samples prompts at random, and `uuid` is new
+    Runs pair by prompt text: `seq` differs between runs, because garak samples prompts at random,
+        and `uuid` is new
     in each run. Attempts of iterative probes have no sequence number and pair with nothing.
     """
-    if not isinstance(threshold, int | float) or isinstance(threshold, bool) or not 0 <= threshold <= 1:
+    if (
+        not isinstance(threshold, int | float)
+        or isinstance(threshold, bool)
+        or not 0 <= threshold <= 1
+    ):
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
     known = metrics_of(Path(detector_metrics)) if detector_metrics is not None else {}
     parts = [read_one(path, threshold, detector, known, declared) for path in paths]
@@ -101,7 +112,9 @@ def read_one(
         *doubts(report),
         *tally.notes(),
     ]
-    return outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared)
+    return outcomes(
+        without_constants(frame, declared), read_from=path.name, notes=notes, **declared
+    )
 
 
 def is_metrics(head: Head) -> bool:
@@ -125,18 +138,23 @@ def refuse_others(head: Head) -> None:
 
 
 def metrics_of(path: Path) -> dict[str, tuple[float, float]]:
-    """Sensitivity and specificity by detector from garak's metrics file; entries without positives are left out."""
+    """Sensitivity and specificity by detector from garak's metrics file; entries without positives
+    are left out.
+    """
     content = json_file(path, Tally())
     results = content.get("results") if isinstance(content, dict) else None
     if not isinstance(results, dict):
-        raise OutcomesError(f'{path.name} is not a detector metrics file of garak: it has no "results"')
+        raise OutcomesError(
+            f'{path.name} is not a detector metrics file of garak: it has no "results"'
+        )
     found: dict[str, tuple[float, float]] = {}
     for name, entry in results.items():
         values = inside(entry, "metrics")
         se, sp = values.get("hit_sensitivity"), values.get("hit_specificity")
         if not all(isinstance(one, int | float) and 0 <= one <= 1 for one in (se, sp)):
             continue
-        # garak writes 0 when there was no positive (or no negative) to find: that is unknown, not zero.
+        # garak writes 0 when there was no positive (or no negative) to find: that is unknown, not
+        # zero.
         if se and sp:
             found[short_name(name)] = (float(se), float(sp))
     return found

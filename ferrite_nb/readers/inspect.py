@@ -1,4 +1,6 @@
-"""Inspect logs, `.json` and `.eval`: samples read without their transcripts, with the polarity the caller declares."""
+"""Inspect logs, `.json` and `.eval`: samples read without their transcripts, with the polarity the
+caller declares.
+"""
 
 from __future__ import annotations
 
@@ -53,31 +55,37 @@ def read(
 
     Parameters
     ----------
-    threshold: turns scores that are numbers into outcomes: at or above it is true. Without it a score must be 0 or 1.
-    empty: what to do with a score on an empty answer without model usage and without an error, which can hide a
-        swallowed failure: "keep" the score, or make it "missing", so that rates show the bounds.
-    declared: the meaning of the scores, which a log does not tell. A score is named `scorer`, or `scorer.key` where its
-        value is a table: `attack_success="outcome.attack_success"`. Inspect's letters need words:
-        `attack_success=fnb.words("judge", true=["I"], false=["C"])`, where C (correct) means that the attack was
-        resisted. `gated=` and `task_success=` take scores in the same way. Sample metadata are columns of their own
-        name (`kind`, `tier`, `scope` need no declaration; or `kind="metadata.kind"`). `mode="defence"` takes an
-        argument of the task as the mode, `mode="model"`, `mode="task"` or `mode="file"` what they say; without it
-        the argument `defence` is used (or a like word), else the model.
+    threshold: turns scores that are numbers into outcomes: at or above it is true. Without it a
+        score must be 0 or 1.
+    empty: what to do with a score on an empty answer without model usage and without an error,
+        which can hide a swallowed failure: "keep" the score, or make it "missing", so that rates
+            show the bounds.
+    declared: the meaning of the scores, which a log does not tell. A score is named `scorer`, or
+        `scorer.key` where its value is a table: `attack_success="outcome.attack_success"`.
+            Inspect's letters need words:
+        `attack_success=fnb.words("judge", true=["I"], false=["C"])`, where C (correct) means that
+        the attack was resisted. `gated=` and `task_success=` take scores in the same way. Sample
+        metadata are columns of their own name (`kind`, `tier`, `scope` need no declaration; or
+        `kind="metadata.kind"`). `mode="defence"` takes an argument of the task as the mode,
+        `mode="model"`, `mode="task"` or `mode="file"` what they say; without it the argument
+        `defence` is used (or a like word), else the model.
 
     Returns
     -------
-    Outcomes with `case_id` (sample id, after the task when several tasks are read), `repeat` (epoch), `mode`, the
-    flags declared, `error`, `latency_ms` (total time), `tokens` (all models), `model`, `suite` (task), `suite_version`
-    (task version), every score, and short metadata.
+    Outcomes with `case_id` (sample id, after the task when several tasks are read), `repeat`
+    (epoch), `mode`, the flags declared, `error`, `latency_ms` (total time), `tokens` (all models),
+    `model`, `suite` (task), `suite_version` (task version), every score, and short metadata.
 
     Not computable when
     -------------------
-    A NaN score, N (no answer) and a sample with an error are missing outcomes. Inspect itself counts N as 0.
+    A NaN score, N (no answer) and a sample with an error are missing outcomes. Inspect itself
+    counts N as 0.
 
     Raises
     ------
-    OutcomesError: no polarity declared (the message lists the scores and the line to type); a log without samples
-        whose results cannot be turned into counts; a damaged log; zstandard needed and not installed.
+    OutcomesError: no polarity declared (the message lists the scores and the line to type); a log
+        without samples whose results cannot be turned into counts; a damaged log; zstandard needed
+        and not installed.
 
     Example
     -------
@@ -89,8 +97,10 @@ def read(
         raise ValueError(f"threshold must be a number, got {threshold!r}")
     wanted = columns_named(declared)
     tallies = [Tally() for _ in paths]
-    logs = [read_log(path, start_of(path, 2) == b"PK", wanted, tally)
-            for path, tally in zip(paths, tallies, strict=True)]  # fmt: skip
+    logs = [
+        read_log(path, start_of(path, 2) == b"PK", wanted, tally)
+        for path, tally in zip(paths, tallies, strict=True)
+    ]
     several = len({log.task for log in logs}) > 1
     parts = []
     for log, tally in zip(logs, tallies, strict=True):
@@ -129,9 +139,17 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
     if not log.samples:
         refuse_empty(log)
     if not scores:
-        raise OutcomesError(f"{name}: its {len(log.samples):,} samples have no score, so it holds no outcome")
-    letters = {column for column, values in scores.items() if any(one in LETTERS for one in values if type(one) is str)}
-    flags = {key: what for key, what in declared.items() if key in FLAGS or key == "attack_resisted"}
+        raise OutcomesError(
+            f"{name}: its {len(log.samples):,} samples have no score, so it holds no outcome"
+        )
+    letters = {
+        column
+        for column, values in scores.items()
+        if any(one in LETTERS for one in values if type(one) is str)
+    }
+    flags = {
+        key: what for key, what in declared.items() if key in FLAGS or key == "attack_resisted"
+    }
     if not flags:
         first = next((one for one in scores if "success" in one), next(iter(scores)))
         raise OutcomesError(
@@ -145,8 +163,14 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
                 f"{name}: {key}={what!r} takes a score with Inspect's letters ({seen(scores[what])}); C (correct) "
                 f"can mean a success or a resisted attack. Say it: {typed(name, what, letters, key)}"
             )
-        if isinstance(column, str) and column not in scores and any(one.startswith(f"{column}.") for one in scores):
-            raise OutcomesError(f"{name}: the score {column!r} is a table; name one of its keys: {listing(scores)}")
+        if (
+            isinstance(column, str)
+            and column not in scores
+            and any(one.startswith(f"{column}.") for one in scores)
+        ):
+            raise OutcomesError(
+                f"{name}: the score {column!r} is a table; name one of its keys: {listing(scores)}"
+            )
 
 
 def listing(scores: Mapping[str, list[Any]]) -> str:
@@ -161,7 +185,11 @@ def refuse_empty(log: Log) -> NoReturn:
         for metric, stated in inside(one, "metrics").items():
             value = text(inside(stated, None).get("value"))
             quoted.append(f"{text(inside(one, None).get('name'))} {text(metric)} = {value}")
-    said = f", only quoted results ({'; '.join(quoted[:5])}), which cannot be recounted" if quoted else ""
+    said = (
+        f", only quoted results ({'; '.join(quoted[:5])}), which cannot be recounted"
+        if quoted
+        else ""
+    )
     raise OutcomesError(
         f"{log.path.name} has no samples{said}; ask for the log with its samples, or for counts (a table with the "
         "columns mode, k, n)"
@@ -176,7 +204,9 @@ def typed(name: str, column: str, letters: set[str], key: str = "attack_success"
 
 
 def outcome_text(value: Any, threshold: float | None, own: frozenset[str]) -> str | None:
-    """A score as the spelling of a flag. N (no answer) is missing, unless the caller has a word for it."""
+    """A score as the spelling of a flag. N (no answer) is missing, unless the caller has a word for
+    it.
+    """
     if value.__class__ is int and 0 <= value <= 1 and threshold is None and not own:
         return "1" if value else "0"  # nearly all scores are these
     if isinstance(value, str) and value.strip() == "N" and "n" not in own:
@@ -188,7 +218,11 @@ def outcome_text(value: Any, threshold: float | None, own: frozenset[str]) -> st
 
 
 def frame_of(
-    log: Log, scores: Mapping[str, list[Any]], declared: Mapping[str, Any], threshold: float | None, several: bool
+    log: Log,
+    scores: Mapping[str, list[Any]],
+    declared: Mapping[str, Any],
+    threshold: float | None,
+    several: bool,
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per sample and epoch, and what has to be said about its columns."""
     wanted = columns_named(declared)
@@ -212,8 +246,16 @@ def frame_of(
         # What no sample has is no column.
         if name not in wanted and all(one is None for one in columns[name]):
             del columns[name]
-    own = {what.column: frozenset(what.meaning) for what in declared.values() if isinstance(what, Words)}
-    flags = {what for key, what in declared.items() if isinstance(what, str) and (key in FLAGS or "resisted" in key)}
+    own = {
+        what.column: frozenset(what.meaning)
+        for what in declared.values()
+        if isinstance(what, Words)
+    }
+    flags = {
+        what
+        for key, what in declared.items()
+        if isinstance(what, str) and (key in FLAGS or "resisted" in key)
+    }
     for name, values in scores.items():
         column, known = score_column(name, columns, wanted), own.get(name, frozenset())
         made = [outcome_text(value, threshold, known) for value in values]
@@ -225,36 +267,54 @@ def frame_of(
     loose, left = loose_columns([one.metadata for one in samples], "metadata", columns, wanted)
     notes = [note] if "mode" not in declared else []
     if left:
-        notes.append(f"metadata left out (long texts, lists or tables; name one to have it): {', '.join(left[:10])}")
-    return pd.DataFrame({name: typed_column(name, one, len(samples)) for name, one in (columns | loose).items()}), notes
+        notes.append(
+            f"metadata left out (long texts, lists or tables; name one to have it): {', '.join(left[:10])}"
+        )
+    return pd.DataFrame(
+        {name: typed_column(name, one, len(samples)) for name, one in (columns | loose).items()}
+    ), notes
 
 
 def typed_column(name: str, values: Any, size: int) -> Any:
-    """A column of its own type from the start, because pandas guesses slowly; one text stands in every row."""
+    """A column of its own type from the start, because pandas guesses slowly; one text stands in
+    every row.
+    """
     if isinstance(values, list):
         return pd.array(values, dtype="float64" if name in ("latency_ms", "tokens") else "str")
     return pd.array([values] * size, dtype="str") if isinstance(values, str | None) else values
 
 
 def typed_flag(texts: list[str | None]) -> Any:
-    """The texts of a flag as true and false where they are nothing else: that spares reading them again."""
+    """The texts of a flag as true and false where they are nothing else: that spares reading them
+    again.
+    """
     if set(texts) <= {"1", "0", "true", "false", None}:
-        return pd.array([None if one is None else one in ("1", "true") for one in texts], dtype="boolean")
+        return pd.array(
+            [None if one is None else one in ("1", "true") for one in texts], dtype="boolean"
+        )
     return texts
 
 
 def default_mode(log: Log, arguments: Mapping[str, Any]) -> tuple[str, str]:
     """The mode where the caller names none, and what to say about it."""
-    said = [key for key in arguments if key.lower() in DEFENCES and not isinstance(arguments[key], dict)]
+    said = [
+        key for key in arguments if key.lower() in DEFENCES and not isinstance(arguments[key], dict)
+    ]
     if len(said) == 1:
-        return text(arguments[said[0]]) or "none", f"the mode is the task's argument {said[0]} (another: mode=...)"
+        return text(
+            arguments[said[0]]
+        ) or "none", f"the mode is the task's argument {said[0]} (another: mode=...)"
     model = text(log.run.get("model")) or log.path.name
     return model, "the mode is the model (an argument of the task, or the file: mode=...)"
 
 
 def swallowed(log: Log) -> list[int]:
     """Rows with a score on an empty answer without model usage and without an error."""
-    return [row for row, one in enumerate(log.samples) if one.empty and one.scores and not one.tokens and not one.error]
+    return [
+        row
+        for row, one in enumerate(log.samples)
+        if one.empty and one.scores and not one.tokens and not one.error
+    ]
 
 
 def swallowed_note(log: Log, rows: Sequence[int], empty: str) -> list[str]:
@@ -265,17 +325,24 @@ def swallowed_note(log: Log, rows: Sequence[int], empty: str) -> list[str]:
     note = f"samples with a score on an empty answer, without model usage and without error: {len(rows):,} ({shown}); "
     if empty == "missing":
         return [note + "their outcomes are missing, as asked"]
-    return [note + 'a failure may be hidden in them; empty="missing" makes them missing, and rates show the bounds']
+    return [
+        note
+        + 'a failure may be hidden in them; empty="missing" makes them missing, and rates show the bounds'
+    ]
 
 
 def summary(log: Log) -> list[str]:
     """What was read, and what the log says about its own state."""
     made = text(inside(log.run, "packages").get("inspect_ai")) or "unknown"
     cases = len({sample.case for sample in log.samples})
-    notes = [f"Inspect log of task {log.task} (inspect_ai {made}): {len(log.samples):,} samples of {cases:,} cases"]
+    notes = [
+        f"Inspect log of task {log.task} (inspect_ai {made}): {len(log.samples):,} samples of {cases:,} cases"
+    ]
     status = text(log.header.get("status"))
     if log.unfinished:
-        notes.append("the log is unfinished: it has no header; read from its journal and the samples that are there")
+        notes.append(
+            "the log is unfinished: it has no header; read from its journal and the samples that are there"
+        )
     elif status not in ("success", None):
         notes.append(f"the status of the log is {status!r}: not all samples need have run")
     if log.reduced:
@@ -288,9 +355,13 @@ def summary(log: Log) -> list[str]:
         notes.append(f"samples with an error, whose outcome is missing: {errors:,}")
     unscored = sum(not sample.scores and sample.error is None for sample in log.samples)
     if unscored:
-        notes.append(f"samples without a score and without an error: {unscored:,}; their outcome is missing")
+        notes.append(
+            f"samples without a score and without an error: {unscored:,}; their outcome is missing"
+        )
     limits = Counter(sample.limit for sample in log.samples if sample.limit)
     if limits:
-        notes.append("samples that ended at a limit, their scores stand: "
-                     + ", ".join(f"{kind[:40]} {n:,}" for kind, n in limits.most_common(5)))  # fmt: skip
+        notes.append(
+            "samples that ended at a limit, their scores stand: "
+            + ", ".join(f"{kind[:40]} {n:,}" for kind, n in limits.most_common(5))
+        )
     return notes

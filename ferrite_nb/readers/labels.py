@@ -1,4 +1,6 @@
-"""Judge labels: tables with human labels beside those of judges, for `fnb.judges` and `fnb.rates(..., judge=...)`."""
+"""Judge labels: tables with human labels beside those of judges, for `fnb.judges` and
+`fnb.rates(..., judge=...)`.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,16 @@ def sniff(head: Head) -> bool:
     """Human labels or the four counts, and neither a case nor a mode."""
     names = {name.lower() for name in (head.columns or head.keys)}
     human = any(name.startswith(HUMAN) for name in names)
-    return (human or names >= COUNTS or pyrit.sniff_labels(head)) and not {"case_id", "mode"} & names
+    return (human or names >= COUNTS or pyrit.sniff_labels(head)) and not {
+        "case_id",
+        "mode",
+    } & names
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes if the caller declares them; else an explanation, since labels of a judge are no outcomes of modes."""
+    """Outcomes if the caller declares them; else an explanation, since labels of a judge are no
+    outcomes of modes.
+    """
     if {"case_id", "attack_success", "attack_resisted"} & set(options):
         return table.read(paths, named=named, **options)
     names = paths[0].name
@@ -50,18 +57,21 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
 
 
 def read_labels(path: str | Path, *, threshold: float | None = None) -> pd.DataFrame:
-    """A table of labels: one row per item, with the labels of humans and judges; or the counts tp, fn, tn, fp.
+    """A table of labels: one row per item, with the labels of humans and judges; or the counts tp,
+    fn, tn, fp.
 
     Parameters
     ----------
-    path: a CSV, TSV, JSON lines or Parquet file; a PyRIT scorer evaluation; or a PyRIT metrics file, whose counts are
-        solved back from its rates.
-    threshold: where given, scores (columns with other numbers than 0 and 1) become true at or above it.
+    path: a CSV, TSV, JSON lines or Parquet file; a PyRIT scorer evaluation; or a PyRIT metrics
+        file, whose counts are solved back from its rates.
+    threshold: where given, scores (columns with other numbers than 0 and 1) become true at or above
+        it.
 
     Returns
     -------
-    DataFrame with `item` as text, true/false columns as nullable booleans (a blank stays missing, it is no label),
-    scores as numbers, everything else as text: a third state such as "refused" stays a state.
+    DataFrame with `item` as text, true/false columns as nullable booleans (a blank stays missing,
+    it is no label), scores as numbers, everything else as text: a third state such as "refused"
+    stays a state.
 
     Raises
     ------
@@ -88,7 +98,11 @@ def read_labels(path: str | Path, *, threshold: float | None = None) -> pd.DataF
     for name in frame.columns:
         if name in graded:
             score = _score(frame, name)
-            frame[name] = score if threshold is None else (score >= threshold).astype("boolean").where(score.notna())
+            frame[name] = (
+                score
+                if threshold is None
+                else (score >= threshold).astype("boolean").where(score.notna())
+            )
         elif set(frame.columns) >= COUNTS and name in COUNTS:
             frame[name] = _whole(frame[name], path.name)
         elif not _is_text(name) and set(map(spelled, frame[name])) <= TRUE | FALSE | MISSING:
@@ -109,7 +123,12 @@ def _is_graded(column: pd.Series, name: str) -> bool:
     """A column of numbers of which at least one is neither 0 nor 1."""
     known = column[~_blank(column)]
     number = pd.to_numeric(known, errors="coerce")
-    return not _is_text(name) and name not in COUNTS and bool(number.notna().all()) and not number.isin([0, 1]).all()
+    return (
+        not _is_text(name)
+        and name not in COUNTS
+        and bool(number.notna().all())
+        and not number.isin([0, 1]).all()
+    )
 
 
 def _score(frame: pd.DataFrame, name: str) -> pd.Series:

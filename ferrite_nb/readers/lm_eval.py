@@ -1,4 +1,6 @@
-"""Sample files of lm-evaluation-harness, `samples_<task>_<date>.jsonl`: one metric as the outcome, one filter."""
+"""Sample files of lm-evaluation-harness, `samples_<task>_<date>.jsonl`: one metric as the outcome,
+one filter.
+"""
 
 from __future__ import annotations
 
@@ -50,21 +52,22 @@ def read(
 
     Parameters
     ----------
-    filter: which filter's rows to read. A document has one row per filter, so a file with several needs it.
+    filter: which filter's rows to read. A document has one row per filter, so a file with several
+        needs it.
     threshold: turns a metric between 0 and 1 into an outcome: at or above it is true.
-    declared: the meaning of a metric, such as `attack_success="acc"` or `attack_resisted="acc"`. Short fields of the
-        document are columns (`kind="doc.kind"`). The mode is the model, where the folder of the file has its name, else
-        the file.
+    declared: the meaning of a metric, such as `attack_success="acc"` or `attack_resisted="acc"`.
+        Short fields of the document are columns (`kind="doc.kind"`). The mode is the model, where
+        the folder of the file has its name, else the file.
 
     Returns
     -------
-    Outcomes with `case_id` (hash of the document, or its number where hashes are missing or repeated), `mode`, `suite`
-    (task), the flags declared, and the metrics.
+    Outcomes with `case_id` (hash of the document, or its number where hashes are missing or
+    repeated), `mode`, `suite` (task), the flags declared, and the metrics.
 
     Raises
     ------
-    OutcomesError: several filters and none named; no polarity declared (the message lists the metrics and the line to
-        type).
+    OutcomesError: several filters and none named; no polarity declared (the message lists the
+        metrics and the line to type).
     """
     tallies = [Tally() for _ in paths]
     found = [one_filter(path, filter, tally) for path, tally in zip(paths, tallies, strict=True)]
@@ -79,7 +82,11 @@ def read(
             made = [flag_text(value, threshold) for value in values]
             frame[score_column(name, frame.columns, wanted)] = pd.array(made, dtype="str")
         notes = [*notes, *tally.notes()]
-        parts.append(outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared))
+        parts.append(
+            outcomes(
+                without_constants(frame, declared), read_from=path.name, notes=notes, **declared
+            )
+        )
     return together(parts, paths, named, declared, [task_of(path) for path in paths])
 
 
@@ -106,15 +113,25 @@ def one_filter(path: Path, wanted: str | None, tally: Tally) -> list[Line]:
 
 
 def metrics_of(lines: Sequence[Line]) -> dict[str, list[Any]]:
-    """The metrics that the rows name, or in old files every key with a number; each with its values."""
-    names = dict.fromkeys(text(name) or "" for _, entry in lines for name in listed(entry.get("metrics")))
+    """The metrics that the rows name, or in old files every key with a number; each with its
+    values.
+    """
+    names = dict.fromkeys(
+        text(name) or "" for _, entry in lines for name in listed(entry.get("metrics"))
+    )
     if not names:
         fixed = {"doc_id", "target"}
         names = dict.fromkeys(
-            key for _, entry in lines for key, value in entry.items()
+            key
+            for _, entry in lines
+            for key, value in entry.items()
             if key not in fixed and (isinstance(value, bool) or number(value) is not None)
-        )  # fmt: skip
-    return {name: [entry.get(name) for _, entry in lines] for name in names if any(name in entry for _, entry in lines)}
+        )
+    return {
+        name: [entry.get(name) for _, entry in lines]
+        for name in names
+        if any(name in entry for _, entry in lines)
+    }
 
 
 def task_of(path: Path) -> str:
@@ -123,7 +140,9 @@ def task_of(path: Path) -> str:
     return found.group("task") if found else run_names([path])[0].removeprefix("samples_")
 
 
-def frame_of(path: Path, lines: Sequence[Line], wanted: set[str], several: bool) -> tuple[pd.DataFrame, list[str]]:
+def frame_of(
+    path: Path, lines: Sequence[Line], wanted: set[str], several: bool
+) -> tuple[pd.DataFrame, list[str]]:
     """One row per document, without the metrics."""
     task, folder = task_of(path), path.resolve().parent.name
     model = folder if "__" in folder else None
@@ -138,12 +157,20 @@ def frame_of(path: Path, lines: Sequence[Line], wanted: set[str], several: bool)
     }
     if model:
         columns["model"] = model
-    loose, left = loose_columns([inside(entry, "doc") for _, entry in lines], "doc", columns, wanted)
+    loose, left = loose_columns(
+        [inside(entry, "doc") for _, entry in lines], "doc", columns, wanted
+    )
     mode = "model" if model else "file"
-    notes = [f"lm-evaluation-harness: {len(lines):,} documents of the task {task}; the mode is the {mode}"]
+    notes = [
+        f"lm-evaluation-harness: {len(lines):,} documents of the task {task}; the mode is the {mode}"
+    ]
     if not hashed and any(hashes):
-        notes.append("documents with one hash or none: the case is doc_id, which pairs only runs of one data version")
+        notes.append(
+            "documents with one hash or none: the case is doc_id, which pairs only runs of one data version"
+        )
     if left:
         names = ", ".join(left[:10])
-        notes.append(f"fields of the document left out (long texts, lists or tables; name one to have it): {names}")
+        notes.append(
+            f"fields of the document left out (long texts, lists or tables; name one to have it): {names}"
+        )
     return pd.DataFrame(columns | loose, index=range(len(lines))), notes

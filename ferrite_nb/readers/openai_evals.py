@@ -1,4 +1,6 @@
-"""Event logs of OpenAI evals, `*.jsonl`: match and metrics events by sample, final report ignored."""
+"""Event logs of OpenAI evals, `*.jsonl`: match and metrics events by sample, final report
+ignored.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,15 @@ from .recognise import Head
 NAME = "OpenAI evals log"
 
 EVENT = frozenset({"run_id", "event_id", "sample_id", "type", "data"})
-QUIET = ("sampling", "raw_sample", "embedding", "cond_logp", "pick_option", "function_call", "extra")
+QUIET = (
+    "sampling",
+    "raw_sample",
+    "embedding",
+    "cond_logp",
+    "pick_option",
+    "function_call",
+    "extra",
+)
 
 
 @dataclass
@@ -47,32 +57,42 @@ class Run:
 def sniff(head: Head) -> bool:
     """Whether the file is an event log of OpenAI evals."""
     spec = inside(head.first, "spec")
-    return head.keys >= EVENT or (head.keys == {"spec"} and ("completion_fns" in spec or "eval_name" in spec))
+    return head.keys >= EVENT or (
+        head.keys == {"spec"} and ("completion_fns" in spec or "eval_name" in spec)
+    )
 
 
 def read(
-    paths: Sequence[Path], *, named: str | None = None, threshold: float | None = None, **declared: Any
+    paths: Sequence[Path],
+    *,
+    named: str | None = None,
+    threshold: float | None = None,
+    **declared: Any,
 ) -> Outcomes:
     """The outcomes of event logs: one row per verdict of a sample.
 
     Parameters
     ----------
     threshold: turns a number in a metrics event into an outcome: at or above it is true.
-    declared: the meaning of a verdict: `attack_success="correct"` or `attack_resisted="correct"` for match events;
-        metrics events have columns of their own names. The mode is the completion function.
+    declared: the meaning of a verdict: `attack_success="correct"` or `attack_resisted="correct"`
+        for match events; metrics events have columns of their own names. The mode is the completion
+        function.
 
     Returns
     -------
-    Outcomes with `case_id` (sample id, after the eval where several are read whose ids do not name it), `repeat` (order
-    of the verdicts of a sample), `mode`, the flags declared, `error`, `suite` (the eval).
+    Outcomes with `case_id` (sample id, after the eval where several are read whose ids do not name
+    it), `repeat` (order of the verdicts of a sample), `mode`, the flags declared, `error`, `suite`
+    (the eval).
 
     Not computable when
     -------------------
-    A sample with an error event, or without any verdict, has a missing outcome: evals itself leaves it out.
+    A sample with an error event, or without any verdict, has a missing outcome: evals itself leaves
+        it out.
 
     Raises
     ------
-    OutcomesError: no polarity declared (the message lists the verdicts and the line to type); no event.
+    OutcomesError: no polarity declared (the message lists the verdicts and the line to type); no
+        event.
     """
     tallies = [Tally() for _ in paths]
     logs = [run_of(path, tally) for path, tally in zip(paths, tallies, strict=True)]
@@ -85,12 +105,18 @@ def read(
         if len(set(tasks)) > 1 and (task := task_of(run)) is not None:
             frame["case_id"] = f"{task}/" + frame["case_id"]
         notes = [*summary(run, scores), *tally.notes()]
-        parts.append(outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared))
+        parts.append(
+            outcomes(
+                without_constants(frame, declared), read_from=path.name, notes=notes, **declared
+            )
+        )
     return together(parts, paths, named, declared, tasks)
 
 
 def task_of(run: Run) -> str | None:
-    """The eval, unless its samples name it as the harness's own ids do ("demo.test.7" of the eval demo.test.v0)."""
+    """The eval, unless its samples name it as the harness's own ids do ("demo.test.7" of the eval
+    demo.test.v0).
+    """
     task = text(run.spec.get("eval_name") or run.spec.get("base_eval"))
     if not task or all(sample.startswith(task.split(".")[0] + ".") for sample in run.sampled):
         return None
@@ -116,15 +142,28 @@ def run_of(path: Path, tally: Tally) -> Run:
 
 def event(run: Run, line: int, entry: Mapping[str, Any], tally: Tally, name: str) -> None:
     """One event of a sample."""
-    sample, kind, data = text(entry.get("sample_id")) or "", entry.get("type"), inside(entry, "data")
+    sample, kind, data = (
+        text(entry.get("sample_id")) or "",
+        entry.get("type"),
+        inside(entry, "data"),
+    )
     run.sampled.setdefault(sample, line)
     if kind in ("match", "metrics"):
-        run.verdicts.append((sample, line, {(text(key) or ""): value for key, value in data.items()} | {"type": kind}))
+        run.verdicts.append(
+            (
+                sample,
+                line,
+                {(text(key) or ""): value for key, value in data.items()} | {"type": kind},
+            )
+        )
     elif kind == "error":
         said = text(data.get("message") or data.get("type") or data.get("error")) or "error"
         run.errors.setdefault(sample, (line, said.split("\n")[0][:500] or "error"))
     elif kind not in QUIET:
-        tally.add("events of an unknown type left out", f"{name}:{line}, {(text(kind) or 'nothing')[:60]!r}")
+        tally.add(
+            "events of an unknown type left out",
+            f"{name}:{line}, {(text(kind) or 'nothing')[:60]!r}",
+        )
 
 
 def scores_of(run: Run) -> dict[str, list[Any]]:
@@ -134,7 +173,11 @@ def scores_of(run: Run) -> dict[str, list[Any]]:
         if data["type"] == "match":
             names["correct"] = None
         else:
-            names |= {key: None for key, value in data.items() if key != "type" and not isinstance(value, dict | list)}
+            names |= {
+                key: None
+                for key, value in data.items()
+                if key != "type" and not isinstance(value, dict | list)
+            }
     return {name: [data.get(name) for _, _, data in run.verdicts] for name in names}
 
 
@@ -148,13 +191,20 @@ def frame_of(
     samples = [sample for sample, _, _ in run.verdicts] + [sample for sample, _ in without]
     lines = [line for _, line, _ in run.verdicts] + [line for _, line in without]
     functions = "+".join(text(one) or "" for one in listed(run.spec.get("completion_fns")))
-    frame = pd.DataFrame({
-        "case_id": pd.array(samples, dtype="str"),
-        "mode": functions or run_names([path])[0],
-        "suite": pd.array([text(run.spec.get("eval_name") or run.spec.get("base_eval"))] * len(samples), dtype="str"),
-        "source": [f"{path.name}:{line}" for line in lines],
-        "error": pd.array([run.errors[one][1] if one in run.errors else None for one in samples], dtype="str"),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "case_id": pd.array(samples, dtype="str"),
+            "mode": functions or run_names([path])[0],
+            "suite": pd.array(
+                [text(run.spec.get("eval_name") or run.spec.get("base_eval"))] * len(samples),
+                dtype="str",
+            ),
+            "source": [f"{path.name}:{line}" for line in lines],
+            "error": pd.array(
+                [run.errors[one][1] if one in run.errors else None for one in samples], dtype="str"
+            ),
+        }
+    )
     frame["repeat"] = (frame.groupby("case_id", sort=False).cumcount() + 1).astype(str)
     for name, values in scores.items():
         made = [flag_text(value, threshold) for value in values] + [None] * len(without)
@@ -165,12 +215,16 @@ def frame_of(
 def summary(run: Run, scores: Mapping[str, list[Any]]) -> list[str]:
     """What was read, and whether the recount is what the final report states."""
     judged = {sample for sample, _, _ in run.verdicts}
-    notes = [f"OpenAI evals: {len(run.verdicts):,} verdicts on {len(judged):,} samples; the final report is not used"]
+    notes = [
+        f"OpenAI evals: {len(run.verdicts):,} verdicts on {len(judged):,} samples; the final report is not used"
+    ]
     if run.errors:
         notes.append(f"samples with an error event, whose outcome is missing: {len(run.errors):,}")
     silent = sum(sample not in judged and sample not in run.errors for sample in run.sampled)
     if silent:
-        notes.append(f"samples without a verdict and without an error: {silent:,}; their outcome is missing")
+        notes.append(
+            f"samples without a verdict and without an error: {silent:,}; their outcome is missing"
+        )
     correct = [one for one in scores.get("correct", []) if isinstance(one, bool)]
     if run.stated is not None and correct:
         same = math.isclose(sum(correct) / len(correct), run.stated, abs_tol=1e-9)

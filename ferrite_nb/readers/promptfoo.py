@@ -1,4 +1,6 @@
-"""promptfoo results, JSON, JSON lines and CSV: a failed test is an attack that succeeded, or a false refusal."""
+"""promptfoo results, JSON, JSON lines and CSV: a failed test is an attack that succeeded, or a
+false refusal.
+"""
 
 from __future__ import annotations
 
@@ -38,41 +40,50 @@ def read(paths: Sequence[Path], *, named: str | None = None, **declared: Any) ->
 
     Parameters
     ----------
-    declared: `case_id` is a variable of the tests, or "description"; a variable called `case_id` needs no declaration.
-        `kind` is a variable or a key of the metadata with the words attack and benign (others: `fnb.words`); one
-        called `kind` needs no declaration, and without it every row is an attack. `mode` is the label of the provider
-        (with the label of the prompt, if a provider has several); "provider", "prompt", "description", and every
-        short variable and metadata key are columns to choose from.
+    declared: `case_id` is a variable of the tests, or "description"; a variable called `case_id`
+        needs no declaration. `kind` is a variable or a key of the metadata with the words attack
+        and benign (others: `fnb.words`); one called `kind` needs no declaration, and without it
+        every row is an attack. `mode` is the label of the provider (with the label of the prompt,
+        if a provider has several); "provider", "prompt", "description", and every short variable
+        and metadata key are columns to choose from.
 
     Returns
     -------
-    Outcomes with `case_id`, `mode`, `repeat` (order within case and mode), `attack_success` (attack rows: a failed
-    assertion), `gated` (benign rows: a failed assertion), `error`, `latency_ms`, `tokens`, `category` (plugin) and
+    Outcomes with `case_id`, `mode`, `repeat` (order within case and mode), `attack_success` (attack
+    rows: a failed assertion), `gated` (benign rows: a failed assertion), `error`, `latency_ms`,
+        `tokens`, `category` (plugin) and
     `attack` (strategy). A CSV has no latency, tokens, plugin and strategy.
 
     Not computable when
     -------------------
-    A row with an error, or whose grader failed, is a missing outcome: promptfoo counts such a grader's row as failed.
+    A row with an error, or whose grader failed, is a missing outcome: promptfoo counts such a
+        grader's row as failed.
 
     Raises
     ------
-    OutcomesError: no result in the file; no case id (the message lists the columns and the line to type).
+    OutcomesError: no result in the file; no case id (the message lists the columns and the line to
+        type).
 
     Notes
     -----
-    `testIdx` is no case, because a repeat gets a new one. A failed benign test is a false refusal only if the test asks
-    for an answer. A pass rate is passes of passes and failures; errors stand apart.
+    `testIdx` is no case, because a repeat gets a new one. A failed benign test is a false refusal
+    only if the test asks for an answer. A pass rate is passes of passes and failures; errors stand
+    apart.
     """
     parts = []
     for path in paths:
         tally = Tally()
         rows, stated = rows_of(head_of(path), tally)
         if not rows:
-            raise OutcomesError(f"{path.name} is a promptfoo file without a result: there is nothing to count")
+            raise OutcomesError(
+                f"{path.name} is a promptfoo file without a result: there is nothing to count"
+            )
         frame, notes = frame_of(rows, columns_named(declared))
         frame = with_repeats(frame, path.name, declared)
         notes = [*summary(rows, stated), *notes, *copies(frame, rows, declared), *tally.notes()]
-        part = outcomes(without_constants(frame, declared), read_from=path.name, notes=notes, **declared)
+        part = outcomes(
+            without_constants(frame, declared), read_from=path.name, notes=notes, **declared
+        )
         parts.append(by_kind(part, declared))
     return together(parts, paths, named, declared)
 
@@ -80,9 +91,13 @@ def read(paths: Sequence[Path], *, named: str | None = None, **declared: Any) ->
 def frame_of(rows: Sequence[Row], wanted: set[str]) -> tuple[pd.DataFrame, list[str]]:
     """The rows as a frame, and what has to be said about its columns."""
     failed = [{"fail": "true", "pass": "false"}.get(row.verdict or "") for row in rows]
-    several = len({(row.provider, row.prompt) for row in rows}) > len({row.provider for row in rows})
+    several = len({(row.provider, row.prompt) for row in rows}) > len(
+        {row.provider for row in rows}
+    )
     columns: dict[str, Any] = {
-        "mode": [f"{row.provider} / {row.prompt[:80]}" if several else row.provider for row in rows],
+        "mode": [
+            f"{row.provider} / {row.prompt[:80]}" if several else row.provider for row in rows
+        ],
         "attack_success": failed,
         "gated": failed,
         "error": [row.error for row in rows],
@@ -98,19 +113,26 @@ def frame_of(rows: Sequence[Row], wanted: set[str]) -> tuple[pd.DataFrame, list[
     # A CSV has none of some; an outcome that is missing in all rows stays an outcome.
     always = ("mode", "attack_success", "gated")
     columns = {
-        name: values for name, values in columns.items() if name in always or any(value is not None for value in values)
+        name: values
+        for name, values in columns.items()
+        if name in always or any(value is not None for value in values)
     }
     fields, left = loose_columns([row.fields for row in rows], "vars", columns, wanted)
     if "vars.case_id" in fields and "case_id" not in wanted:
         fields["case_id"] = fields.pop("vars.case_id")
-    extra = [{key: value for key, value in row.metadata.items() if not key.startswith("_")} for row in rows]
+    extra = [
+        {key: value for key, value in row.metadata.items() if not key.startswith("_")}
+        for row in rows
+    ]
     more, also = loose_columns(extra, "metadata", columns | fields, wanted)
     frame = pd.DataFrame(columns | fields | more)
     frame = frame.astype({name: "float64" if name in NUMBERS else "str" for name in frame})
     notes = ["a provider has several prompts: the mode is provider / prompt"] if several else []
     if left or also:
         names = ", ".join([*left, *also][:10])
-        notes.append(f"variables and metadata left out (long texts, lists or tables; name one to have it): {names}")
+        notes.append(
+            f"variables and metadata left out (long texts, lists or tables; name one to have it): {names}"
+        )
     return frame, notes
 
 
@@ -119,7 +141,13 @@ def key_of(frame: pd.DataFrame, name: str, declared: Mapping[str, Any]) -> pd.Se
     what = declared.get(name, name)
     if isinstance(what, Const):
         return pd.Series(str(what.value), index=frame.index)
-    parts = [what.column] if isinstance(what, Words) else [what] if isinstance(what, str) else list(what)
+    parts = (
+        [what.column]
+        if isinstance(what, Words)
+        else [what]
+        if isinstance(what, str)
+        else list(what)
+    )
     if any(part not in frame for part in parts):
         return None
     made: pd.Series = frame[parts[0]]
@@ -132,7 +160,9 @@ def with_repeats(frame: pd.DataFrame, name: str, declared: Mapping[str, Any]) ->
     """The frame with the order of each row within its case and mode as the repeat."""
     case, mode = key_of(frame, "case_id", declared), key_of(frame, "mode", declared)
     if case is None and "case_id" not in declared:
-        columns = ", ".join(str(column) for column in frame if column not in ("attack_success", "gated", *NUMBERS))
+        columns = ", ".join(
+            str(column) for column in frame if column not in ("attack_success", "gated", *NUMBERS)
+        )
         raise OutcomesError(
             f"{name}: which column tells the case? testIdx does not, because a repeat gets a new one. The columns are "
             f'{columns[:600]}. Say it: fnb.read("{name}", case_id="description")'
@@ -144,7 +174,9 @@ def with_repeats(frame: pd.DataFrame, name: str, declared: Mapping[str, Any]) ->
 
 
 def by_kind(part: Outcomes, declared: Mapping[str, Any]) -> Outcomes:
-    """A failed test is an attack's success in attack rows only, and a false refusal in benign rows only."""
+    """A failed test is an attack's success in attack rows only, and a false refusal in benign rows
+    only.
+    """
     frame = part.frame.copy()
     for flag, kind in (("attack_success", "attack"), ("gated", "benign")):
         if flag in frame and flag not in declared:
@@ -169,7 +201,9 @@ def summary(rows: Sequence[Row], stated: Mapping[str, Any]) -> list[str]:
         if said == ours:
             notes.append("recount equals the totals of the file")
         else:
-            notes.append(f"the file states other totals: {said[0]} passed, {said[1]} failed, {said[2]} errors")
+            notes.append(
+                f"the file states other totals: {said[0]} passed, {said[1]} failed, {said[2]} errors"
+            )
     return notes
 
 
@@ -177,9 +211,15 @@ def copies(frame: pd.DataFrame, rows: Sequence[Row], declared: Mapping[str, Any]
     """Say when all repeats have the output of the first one: cached copies hold no information."""
     if "repeat" not in frame or not (frame["repeat"] != "1").any():
         return []
-    keys = [key for key in (key_of(frame, name, declared) for name in ("case_id", "mode")) if key is not None]
+    keys = [
+        key
+        for key in (key_of(frame, name, declared) for name in ("case_id", "mode"))
+        if key is not None
+    ]
     output = pd.Series([f"{row.verdict} {row.output}" for row in rows], index=frame.index)
     different = output.groupby(keys, sort=False, dropna=False).nunique()
     if (different == 1).all():
-        return ["repeats are identical in all cases (cached copies?): they hold no more than one run does"]
+        return [
+            "repeats are identical in all cases (cached copies?): they hold no more than one run does"
+        ]
     return []

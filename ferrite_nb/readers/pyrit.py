@@ -1,4 +1,6 @@
-"""PyRIT scorer evaluations: human scores for judges, and metrics files whose counts can be solved back."""
+"""PyRIT scorer evaluations: human scores for judges, and metrics files whose counts can be solved
+back.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def is_metrics(head: Head) -> bool:
 
 
 def counts(path: Path) -> pd.DataFrame:
-    """The counts of each scorer in a metrics file: `judge`, `tp`, `fn`, `tn`, `fp`, solved back from its rates.
+    """The counts of each scorer in a metrics file: `judge`, `tp`, `fn`, `tn`, `fp`, solved back
+    from its rates.
 
     Raises
     ------
@@ -41,15 +44,26 @@ def counts(path: Path) -> pd.DataFrame:
     for line, record in json_lines(path, Tally()):
         metrics = part_of(record, "metrics")
         n, rates = metrics.get("num_responses"), [metrics.get(name) for name in RATES]
-        if isinstance(n, bool) or not isinstance(n, int) or not all(_is_rate(rate) for rate in rates):
+        if (
+            isinstance(n, bool)
+            or not isinstance(n, int)
+            or not all(_is_rate(rate) for rate in rates)
+        ):
             continue
         found = list(solutions(n, *(float(rate) for rate in rates if rate is not None)))
         if len(found) != 1:
             what = "no whole counts fit" if not found else f"{len(found)} sets of counts fit"
-            raise OutcomesError(f"{path.name}:{line}: {what} n = {n} and the rates {rates}; give tp, fn, tn and fp")
-        rows.append({"judge": _name(record, line)} | dict(zip(("tp", "fn", "tn", "fp"), found[0], strict=True)))
+            raise OutcomesError(
+                f"{path.name}:{line}: {what} n = {n} and the rates {rates}; give tp, fn, tn and fp"
+            )
+        rows.append(
+            {"judge": _name(record, line)}
+            | dict(zip(("tp", "fn", "tn", "fp"), found[0], strict=True))
+        )
     if not rows:
-        raise OutcomesError(f"{path.name} holds no scorer with num_responses, accuracy, precision and recall")
+        raise OutcomesError(
+            f"{path.name} holds no scorer with num_responses, accuracy, precision and recall"
+        )
     return pd.DataFrame(rows)
 
 
@@ -59,17 +73,25 @@ def _is_rate(value: Any) -> bool:
 
 def _name(record: dict[str, Any], line: int) -> str:
     named = (record.get(key) for key in ("scorer_name", "name", "scorer", "eval_hash"))
-    return next((text_of(one) or "" for one in named if isinstance(one, str) and one), f"scorer {line}")
+    return next(
+        (text_of(one) or "" for one in named if isinstance(one, str) and one), f"scorer {line}"
+    )
 
 
-def solutions(n: int, accuracy: float, precision: float, recall: float) -> Iterator[tuple[int, int, int, int]]:
+def solutions(
+    n: int, accuracy: float, precision: float, recall: float
+) -> Iterator[tuple[int, int, int, int]]:
     """All (tp, fn, tn, fp) with n items that have these three rates.
 
     >>> list(solutions(376, 233 / 376, 47 / 50, 47 / 187))
     [(47, 140, 186, 3)]
     """
     right = round(accuracy * n)
-    if precision == 0 or recall == 0 or not math.isclose(right / n if n else 0.0, accuracy, abs_tol=CLOSE):
+    if (
+        precision == 0
+        or recall == 0
+        or not math.isclose(right / n if n else 0.0, accuracy, abs_tol=CLOSE)
+    ):
         # With no true positive the rates do not say how the errors are split.
         return
     for tp in range(1, right + 1):

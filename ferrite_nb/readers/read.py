@@ -1,4 +1,6 @@
-"""`read`: any results file, folder, glob or list becomes `Outcomes`; the format is recognised by its content."""
+"""`read`: any results file, folder, glob or list becomes `Outcomes`; the format is recognised by
+its content.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from ._combine import combined
 from ._files import Tally, names_in, progress, walk
 from .recognise import Head, head_of
 
-# One line per reader, in the order in which they are asked. The plain table takes what no other one knows.
+# One line per reader, in the order in which they are asked. The plain table takes what no other one
+# knows.
 READERS = (
     "garak",
     "inspect",
@@ -36,7 +39,7 @@ READERS = (
     "labels",
     "scores",
     "table",
-)  # fmt: skip
+)
 PEEK = 2_000
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
 NOT_RESULTS = {
@@ -57,7 +60,9 @@ NOT_RESULTS = {
 
 
 class Reader(Protocol):
-    """What a reader module has. `sniff_folder(folder, names)` is optional: a folder that is one result as a whole."""
+    """What a reader module has. `sniff_folder(folder, names)` is optional: a folder that is one
+    result as a whole.
+    """
 
     NAME: str
 
@@ -65,7 +70,9 @@ class Reader(Protocol):
         """Whether this reader knows the file."""
 
     def read(self, paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-        """Outcomes of one or more files (or of one folder). `named` is the name that the caller gave to them."""
+        """Outcomes of one or more files (or of one folder). `named` is the name that the caller
+        gave to them.
+        """
 
 
 @cache
@@ -85,18 +92,19 @@ def read(
 
     Parameters
     ----------
-    path: a file, a folder, a glob pattern or a list of them; a dict {"before": path, "after": path}, whose names become
-        the modes (cases pair by name, within one task of a harness); or a frame of pandas, Polars, PyArrow, DuckDB or
-        Spark.
-    keep: which of several rows with one key stays: "first" or "last"; without it a duplicate raises.
+    path: a file, a folder, a glob pattern or a list of them; a dict {"before": path, "after":
+        path}, whose names become the modes (cases pair by name, within one task of a harness); or a
+        frame of pandas, Polars, PyArrow, DuckDB or Spark.
+    keep: which of several rows with one key stays: "first" or "last"; without it a duplicate
+        raises.
     check: "full" looks for duplicate keys also in a file so large that its rows stay on the engine.
-    declared: which column is which, as in `fnb.outcomes`; and the options of a format, such as `threshold=` and
-        `detector=` of a garak report.
+    declared: which column is which, as in `fnb.outcomes`; and the options of a format, such as
+        `threshold=` and `detector=` of a garak report.
 
     Raises
     ------
-    OutcomesError: no such file; a format that is not known (the message says what was seen and what can be read); a
-        value that the contract does not allow, with file, row, column and value.
+    OutcomesError: no such file; a format that is not known (the message says what was seen and what
+        can be read); a value that the contract does not allow, with file, row, column and value.
 
     Example
     -------
@@ -124,7 +132,9 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
     if not what:
         raise ValueError("the list of files is empty")
     if not all(isinstance(one, str | os.PathLike) for one in what):
-        raise TypeError("a list given to fnb.read holds paths; several frames are read as a dict with names")
+        raise TypeError(
+            "a list given to fnb.read holds paths; several frames are read as a dict with names"
+        )
     tally = Tally()
     groups: dict[Reader, list[Path]] = {}
     for one in what:
@@ -135,8 +145,13 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
         try:
             part = reader.read(paths, named=named, **options)
         except UnicodeEncodeError:
-            odd = next((ascii(path.name) for path in paths if not _utf8(path.name)), some(path.name for path in paths))
-            raise OutcomesError(f"{odd}: the name of the file or a text in it is no Unicode; rename it") from None
+            odd = next(
+                (ascii(path.name) for path in paths if not _utf8(path.name)),
+                some(path.name for path in paths),
+            )
+            raise OutcomesError(
+                f"{odd}: the name of the file or a text in it is no Unicode; rename it"
+            ) from None
         parts.append(replace(part, notes=(f"read as: {reader.NAME}", *part.notes)))
     result = combined(parts, keep=options["keep"], check=options["check"])
     return replace(result, notes=(*result.notes, *tally.notes()))
@@ -166,13 +181,21 @@ def expand(item: str | os.PathLike[str]) -> list[Path]:
         there, readable = path.exists(), path.is_file() or path.is_dir()
     except (OSError, ValueError, RuntimeError) as problem:
         # A name that no file system takes (too long, or with a zero byte), or the home of nobody.
-        raise OutcomesError(f"{str(item)[:60]!r} is no path: {problem.__class__.__name__}") from problem
+        raise OutcomesError(
+            f"{str(item)[:60]!r} is no path: {problem.__class__.__name__}"
+        ) from problem
     if there and not readable:
-        raise OutcomesError(f"{path.name} is a pipe or a device, neither a file nor a folder; save it as a file first")
+        raise OutcomesError(
+            f"{path.name} is a pipe or a device, neither a file nor a folder; save it as a file first"
+        )
     if there:
         return [path]
     pattern = str(path)
-    found = sorted(Path(name) for name in glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
+    found = (
+        sorted(Path(name) for name in glob.glob(pattern, recursive=True))
+        if glob.has_magic(pattern)
+        else []
+    )
     if not found:
         what = "no file matches" if glob.has_magic(pattern) else "there is no file or folder"
         raise OutcomesError(f"{what} {pattern!r} (seen from the folder {Path.cwd().name!r})")
@@ -191,7 +214,9 @@ def recognised(paths: Sequence[Path], tally: Tally) -> dict[Reader, list[Path]]:
         head.refuse()
         known = _reader_of(head)
         if known is None:
-            raise OutcomesError(f"{path.name}: no known results format. It looks like {head.described()}. {can_read()}")
+            raise OutcomesError(
+                f"{path.name}: no known results format. It looks like {head.described()}. {can_read()}"
+            )
         groups.setdefault(known, []).append(path)
     return groups
 
@@ -212,7 +237,9 @@ def _taker(folder: Path, names: Sequence[str]) -> Reader | None:
 
 
 def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
-    """The results in a folder: one result as a whole, or files of one format; other files are counted."""
+    """The results in a folder: one result as a whole, or files of one format; other files are
+    counted.
+    """
     # The first names show what a large tree is, and its reader lists it once.
     taker = _taker(folder, list(islice(walk(folder, Tally()), PEEK)))
     found = [] if taker else names_in(folder, tally)
@@ -243,7 +270,8 @@ def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
         )
     if len(groups) > 1:
         listed = "; ".join(
-            f"{reader.NAME}: {some([path.name for path in found], 3)}" for reader, found in groups.items()
+            f"{reader.NAME}: {some([path.name for path in found], 3)}"
+            for reader, found in groups.items()
         )
         raise OutcomesError(
             f"the folder {folder.name} holds results of several formats ({listed}); name the files to read"

@@ -1,4 +1,6 @@
-"""What a file is, from its first bytes and its layout: the `Head` that every reader's `sniff` looks at."""
+"""What a file is, from its first bytes and its layout: the `Head` that every reader's `sniff` looks
+at.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,19 @@ from ._archives import members_of, open_zip
 from ._files import BOM, START, start_of
 
 MAGIC = (
-    (b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "feather"), (b"SQLite format 3\x00", "sqlite"),
-    (b"PK\x03\x04", "zip"), (b"PK\x05\x06", "zip"), (b"\xd0\xcf\x11\xe0", "spreadsheet"), (b"%PDF", "pdf"),
-    (b"BZh", "packed"), (b"\xfd7zXZ", "packed"), (b"7z\xbc\xaf", "packed"), (b"\x28\xb5\x2f\xfd", "packed"),
-)  # fmt: skip
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"FEA1", "feather"),
+    (b"SQLite format 3\x00", "sqlite"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"\xd0\xcf\x11\xe0", "spreadsheet"),
+    (b"%PDF", "pdf"),
+    (b"BZh", "packed"),
+    (b"\xfd7zXZ", "packed"),
+    (b"7z\xbc\xaf", "packed"),
+    (b"\x28\xb5\x2f\xfd", "packed"),
+)
 REFUSED = {
     "spreadsheet": "is a spreadsheet; save it as CSV and read that",
     "pickle": "is a Python pickle, which can run code when it is opened; it is never read. Save the table as CSV",
@@ -41,7 +52,8 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\]:"]', re.DOTALL)
 class Head:
     """The beginning of one file: enough to recognise its format without reading it whole.
 
-    `path` is the file, `start` its first 64 KiB (unpacked if it is gzip), `members` the names in a zip archive.
+    `path` is the file, `start` its first 64 KiB (unpacked if it is gzip), `members` the names in a
+    zip archive.
     """
 
     path: Path
@@ -83,7 +95,9 @@ class Head:
     @cached_property
     def header(self) -> str:
         """The line that would hold the names of columns."""
-        lines = [line for line in self.text.splitlines() if line.strip() and not line.startswith("#")]
+        lines = [
+            line for line in self.text.splitlines() if line.strip() and not line.startswith("#")
+        ]
         return lines[0] if lines else ""
 
     @cached_property
@@ -129,11 +143,17 @@ class Head:
             return f"a table with the columns {some(self.columns, 12)}"
         if self.members:
             return f"a zip archive with the members {some(self.members, 5)}"
-        return f"text that starts with {self.text[:40]!r}" if self.kind == "text" else f"a file of kind {self.kind}"
+        return (
+            f"text that starts with {self.text[:40]!r}"
+            if self.kind == "text"
+            else f"a file of kind {self.kind}"
+        )
 
 
 def head_of(path: Path) -> Head:
-    """The head of a file. Raises `OutcomesError` if the file cannot be opened or its archive is damaged."""
+    """The head of a file. Raises `OutcomesError` if the file cannot be opened or its archive is
+    damaged.
+    """
     start = start_of(path, START)
     if not start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Head(path, start)

@@ -26,7 +26,9 @@ def sniff(head: Head) -> bool:
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes if the caller declares them; else an explanation: a score is no outcome until there is a threshold."""
+    """Outcomes if the caller declares them; else an explanation: a score is no outcome until there
+    is a threshold.
+    """
     if {"case_id", "attack_success", "attack_resisted"} & set(options):
         return table.read(paths, named=named, **options)
     name = paths[0].name
@@ -39,7 +41,8 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
 
 
 def read_scores(path: str | Path, *, score: str = "score", label: str = "label") -> pd.DataFrame:
-    """A table of detector scores: `score` as a number, `label` and all else as text, exactly as written.
+    """A table of detector scores: `score` as a number, `label` and all else as text, exactly as
+    written.
 
     Parameters
     ----------
@@ -65,13 +68,17 @@ def read_scores(path: str | Path, *, score: str = "score", label: str = "label")
     for wanted in (score, label):
         if wanted not in frame:
             if wanted.lower() not in names:
-                raise OutcomesError(f"{path.name}: no column {wanted!r}; the columns are {some(frame.columns)}")
+                raise OutcomesError(
+                    f"{path.name}: no column {wanted!r}; the columns are {some(frame.columns)}"
+                )
             frame = frame.rename(columns={names[wanted.lower()]: wanted})
     blank = frame[score].map(spelled).isin(MISSING)
     number = pd.to_numeric(frame[score].where(~blank), errors="coerce")
     bad = number.isna() & ~blank
     if bad.any():
         place, value = frame.loc[bad, ["source", score]].iloc[0]
-        raise OutcomesError(f"{place}: column {score} has {str(value)[:80]!r}; a score must be a number")
+        raise OutcomesError(
+            f"{place}: column {score} has {str(value)[:80]!r}; a score must be a number"
+        )
     frame[score] = number
     return frame.drop(columns="source")

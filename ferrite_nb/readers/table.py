@@ -1,6 +1,8 @@
-"""Plain tables: CSV, TSV, semicolons with decimal commas, JSON lines, Parquet, Arrow; the caller declares columns.
+"""Plain tables: CSV, TSV, semicolons with decimal commas, JSON lines, Parquet, Arrow; the caller
+declares columns.
 
-Everything is read as text, exactly as written: `001`, `1E5` and `None` are names and stay what they are. Large files
+Everything is read as text, exactly as written: `001`, `1E5` and `None` are names and stay what they
+    are. Large files
 are not read at all: they stay on DuckDB, and only counts come back.
 """
 
@@ -30,22 +32,27 @@ LAZY_BYTES = 200 * 2**20
 LAZY_ROWS = 1_000_000
 DEPTH = 4
 PLACE = r".*(, (row|object|entry|execution_records row) [0-9]+|:[0-9]+|\.json)"
-# pandas leaves out the space at the start of a line and opens a quote behind it; the csv module does not.
+# pandas leaves out the space at the start of a line and opens a quote behind it; the csv module
+# does not.
 QUOTED_LATE = re.compile(r'^\s+"', re.MULTILINE)
 COMMA = r"^[-+]?[0-9]*,[0-9]+$"
 
 
 def sniff(head: Head) -> bool:
-    """A table has columns: a header line, JSON objects, or the column store of Parquet and Arrow."""
+    """A table has columns: a header line, JSON objects, or the column store of Parquet and
+    Arrow.
+    """
     return head.kind in {"parquet", "arrow"} or bool(head.columns) or head.json_start
 
 
 def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of one or more files with the same columns; `options` are declarations, `keep` and `check`.
+    """Outcomes of one or more files with the same columns; `options` are declarations, `keep` and
+    `check`.
 
     Raises
     ------
-    OutcomesError: a damaged file, a row with too many values, a column named twice, and all that `outcomes` refuses.
+    OutcomesError: a damaged file, a row with too many values, a column named twice, and all that
+        `outcomes` refuses.
     """
     tally = Tally()
     heads = [head_of(path) for path in paths]
@@ -54,13 +61,18 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
         frame = pd.concat(list(_frames(heads, tally, options)), ignore_index=True)
     if named and "mode" not in options and "mode" not in frame.columns:
         options["mode"] = const(named)
-    return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options)
+    return outcomes(
+        frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options
+    )
 
 
-def _frames(heads: Sequence[Head], tally: Tally, options: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
+def _frames(
+    heads: Sequence[Head], tally: Tally, options: Mapping[str, Any]
+) -> Iterator[pd.DataFrame]:
     """The files as frames of texts; small simple ones with the same columns are parsed as one.
 
-    A call of pandas takes a millisecond, which would be nearly all the time in a folder of thousands of files.
+    A call of pandas takes a millisecond, which would be nearly all the time in a folder of
+    thousands of files.
     """
     simple = ((head, _simple_lines(head)) for head in progress(heads, "reading"))
     for header, found in groupby(simple, lambda one: one[1][:1]):
@@ -73,21 +85,34 @@ def _frames(heads: Sequence[Head], tally: Tally, options: Mapping[str, Any]) -> 
         frame = _parsed("\n".join(lines), separator).set_axis(list(first.columns), axis=1)
         if separator == ";":
             frame = _points(frame, options)
-        frame["source"] = [f"{head.path.name}, row {row}" for head, rows in group for row in range(1, len(rows))]
+        frame["source"] = [
+            f"{head.path.name}, row {row}" for head, rows in group for row in range(1, len(rows))
+        ]
         yield frame
 
 
 def _simple_lines(head: Head) -> list[str]:
-    """The lines of a small table that needs no care: in each a value for every column, no line break in a value."""
+    """The lines of a small table that needs no care: in each a value for every column, no line
+    break in a value.
+    """
     names, separator = head.columns, separator_of(head.header)
-    if not names or head.comment or len(head.start) >= START or len({*names, "", "source"}) < len(names) + 2:
+    if (
+        not names
+        or head.comment
+        or len(head.start) >= START
+        or len({*names, "", "source"}) < len(names) + 2
+    ):
         return []
     try:
         text = head.start.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         return []
     lines = text.removesuffix("\n").split("\n")
-    if "\r" in text or lines[0] != head.header or (QUOTED_LATE.search(text) if '"' in text else None):
+    if (
+        "\r" in text
+        or lines[0] != head.header
+        or (QUOTED_LATE.search(text) if '"' in text else None)
+    ):
         return []
     try:
         rows = list(csv.reader(lines, delimiter=separator, strict=True))
@@ -106,7 +131,11 @@ def text_frame(head: Head, tally: Tally, options: Mapping[str, Any] | None = Non
         frame, places = _from_csv(head, tally), None
         if separator_of(head.header) == ";":
             frame = _points(frame, options or {})
-    if "source" in frame and not _is_place(frame["source"]) and "source" not in columns_of(options or {}):
+    if (
+        "source" in frame
+        and not _is_place(frame["source"])
+        and "source" not in columns_of(options or {})
+    ):
         tally.add("tables whose own column source is called file_source", head.path.name)
         frame = frame.rename(columns={"source": "file_source"})
     if "source" not in frame:
@@ -125,12 +154,20 @@ def columns_of(options: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
     for what in options.values():
         what = getattr(what, "column", what)
-        names |= {what} if isinstance(what, str) else set(what) if isinstance(what, list | tuple) else set()
+        names |= (
+            {what}
+            if isinstance(what, str)
+            else set(what)
+            if isinstance(what, list | tuple)
+            else set()
+        )
     return names
 
 
 def _lazy(heads: Sequence[Head]) -> Any:
-    """A lazy table of large files, or of many Parquet files; None where the rows fit into memory."""
+    """A lazy table of large files, or of many Parquet files; None where the rows fit into
+    memory.
+    """
     columnar = all(head.kind == "parquet" for head in heads)
     size = sum(head.path.stat().st_size for head in heads)
     if not columnar and size < LAZY_BYTES:
@@ -139,7 +176,10 @@ def _lazy(heads: Sequence[Head]) -> Any:
         rows = _relation(heads[0]).aggregate("count(*)").fetchall()[0][0]
         if rows < LAZY_ROWS:
             return None
-    kinds = {("json" if head.json_start else "csv") if head.kind == "text" else head.kind for head in heads}
+    kinds = {
+        ("json" if head.json_start else "csv") if head.kind == "text" else head.kind
+        for head in heads
+    }
     if len(kinds) > 1 or not kinds <= {"parquet", "csv", "json"}:
         raise OutcomesError(
             f"{some([head.path.name for head in heads], 4)}: too large to be read as one; save it as Parquet"
@@ -163,7 +203,9 @@ def _relation(head: Head, paths: Sequence[Path] = ()) -> Any:
             return con.read_json(names, format="newline_delimited")
         return con.read_csv(names, all_varchar=True, header=True, sep=separator_of(head.header))
     except duckdb.Error as problem:
-        raise OutcomesError(f"{head.path.name} cannot be read: {str(problem).splitlines()[0][:300]}") from problem
+        raise OutcomesError(
+            f"{head.path.name} cannot be read: {str(problem).splitlines()[0][:300]}"
+        ) from problem
 
 
 def _arrow(path: Path) -> Any:
@@ -185,7 +227,9 @@ def _arrow(path: Path) -> Any:
 
 
 def _from_engine(relation: Any) -> pd.DataFrame:
-    """All columns as texts: integers with gaps would become decimals in pandas, and 7 would turn into 7.0."""
+    """All columns as texts: integers with gaps would become decimals in pandas, and 7 would turn
+    into 7.0.
+    """
     import duckdb
 
     texts = []
@@ -196,17 +240,22 @@ def _from_engine(relation: Any) -> pd.DataFrame:
     try:
         return relation.project(", ".join(texts)).df()
     except duckdb.Error as problem:
-        raise OutcomesError(f"the table cannot be read: {str(problem).splitlines()[0][:300]}") from problem
+        raise OutcomesError(
+            f"the table cannot be read: {str(problem).splitlines()[0][:300]}"
+        ) from problem
 
 
 def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
-    """A table with separators as texts. Rows with too many values raise; short ones are filled and counted."""
+    """A table with separators as texts. Rows with too many values raise; short ones are filled and
+    counted.
+    """
     name = head.path.name
     text = decoded(whole_file(head.path), name, tally)
     if head.comment:
         text = text.split("\n", 1)[1] if "\n" in text else ""
     try:
-        # Without a header for pandas: it would rename repeated names and take a longer row for an index.
+        # Without a header for pandas: it would rename repeated names and take a longer row for an
+        # index.
         frame = _parsed(text, separator_of(head.header))
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error) as problem:
         reason = str(problem).removeprefix("Error tokenizing data. C error: ").strip()
@@ -219,8 +268,15 @@ def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
         frame = frame.iloc[:-1]
     if short:
         tally.add("rows with fewer values than columns", f"{name}, row {short[0]}", len(short))
-    spare = [place for place, one in enumerate(names) if not one and (frame.iloc[:, place].isin(["", None])).all()]
-    frame, names = frame.drop(columns=spare), [one for place, one in enumerate(names) if place not in spare]
+    spare = [
+        place
+        for place, one in enumerate(names)
+        if not one and (frame.iloc[:, place].isin(["", None])).all()
+    ]
+    frame, names = (
+        frame.drop(columns=spare),
+        [one for place, one in enumerate(names) if place not in spare],
+    )
     twice = sorted({one for one in names if names.count(one) > 1})
     if twice or "" in names:
         what = f"the columns {some(twice)} stand twice" if twice else "a column has no name"
@@ -230,13 +286,19 @@ def _from_csv(head: Head, tally: Tally) -> pd.DataFrame:
 
 def _parsed(text: str, separator: str) -> pd.DataFrame:
     """The values of a table with separators, as written."""
-    return pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str, keep_default_na=False)
+    return pd.read_csv(
+        io.StringIO(text), sep=separator, header=None, dtype=str, keep_default_na=False
+    )
 
 
 def _short_rows(text: str, separator: str, width: int) -> list[int]:
     """The numbers of the rows with fewer values than columns, which pandas fills without a word."""
     lines = text.count("\n") + (not text.endswith("\n"))
-    if '"' not in text and "\r" not in text.replace("\r\n", "\n") and text.count(separator) == lines * (width - 1):
+    if (
+        '"' not in text
+        and "\r" not in text.replace("\r\n", "\n")
+        and text.count(separator) == lines * (width - 1)
+    ):
         return []
     found, row = [], -1
     try:
@@ -251,7 +313,9 @@ def _short_rows(text: str, separator: str, width: int) -> list[int]:
 
 
 def decoded(data: bytes, name: str, tally: Tally) -> str:
-    """Bytes as text: UTF-8 with or without a mark, UTF-16 with one; other bytes are replaced and counted."""
+    """Bytes as text: UTF-8 with or without a mark, UTF-16 with one; other bytes are replaced and
+    counted.
+    """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     try:
@@ -263,18 +327,28 @@ def decoded(data: bytes, name: str, tally: Tally) -> str:
 
 
 def _points(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
-    """Decimal commas of the number columns become points; other columns stay as they are written."""
-    declared = {name: getattr(what, "column", what) for name, what in options.items() if not isinstance(what, Const)}
+    """Decimal commas of the number columns become points; other columns stay as they are
+    written.
+    """
+    declared = {
+        name: getattr(what, "column", what)
+        for name, what in options.items()
+        if not isinstance(what, Const)
+    }
     for name in (*NUMBERS, *AMOUNTS):
         column = declared.get(name, name)
         if isinstance(column, str) and column in frame:
             comma = frame[column].str.strip().str.fullmatch(COMMA, na=False)
-            frame[column] = frame[column].where(~comma, frame[column].str.replace(",", ".", regex=False))
+            frame[column] = frame[column].where(
+                ~comma, frame[column].str.replace(",", ".", regex=False)
+            )
     return frame
 
 
 def _from_json(path: Path, tally: Tally) -> tuple[pd.DataFrame, list[str]]:
-    """JSON lines, a JSON list of objects, or one object, as texts; nested objects become columns like `outcome.hit`."""
+    """JSON lines, a JSON list of objects, or one object, as texts; nested objects become columns
+    like `outcome.hit`.
+    """
     records: list[dict[str, str | None]] = []
     places: list[str] = []
     head = head_of(path)
@@ -294,9 +368,13 @@ def _from_json(path: Path, tally: Tally) -> tuple[pd.DataFrame, list[str]]:
             value = json_value(whole_file(path), path.name, Tally())
             records, places = [flat(value)] if isinstance(value, dict) else [], [path.name]
     if not records:
-        raise OutcomesError(f"{path.name} holds no JSON object; {'; '.join(tally.notes()) or 'it is empty'}")
+        raise OutcomesError(
+            f"{path.name} holds no JSON object; {'; '.join(tally.notes()) or 'it is empty'}"
+        )
     columns = list(dict.fromkeys(name for record in records for name in record))
-    return pd.DataFrame({name: [one.get(name) for one in records] for name in columns}, dtype="str"), places
+    return pd.DataFrame(
+        {name: [one.get(name) for one in records] for name in columns}, dtype="str"
+    ), places
 
 
 def flat(value: Mapping[str, Any], before: str = "", depth: int = 1) -> dict[str, str | None]:

@@ -1,4 +1,6 @@
-"""The report: one self-contained HTML page, with its tables as CSV and LaTeX and its figures as PDF and SVG."""
+"""The report: one self-contained HTML page, with its tables as CSV and LaTeX and its figures as PDF
+and SVG.
+"""
 
 from __future__ import annotations
 

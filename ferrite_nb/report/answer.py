@@ -1,5 +1,5 @@
-"""The first three sentences of a report, made from its tables by rules: the largest decided difference, the worst cost,
-the most severe limit."""
+"""The first three sentences of a report, made from its tables by rules: the largest decided
+difference, the worst cost, the most severe limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def answer(rates: pd.DataFrame, compared: pd.DataFrame | None, limits: pd.DataFr
 
 
 def difference_sentence(compared: pd.DataFrame | None) -> str:
-    """The largest difference between modes in a security metric that is decided at the level of the table."""
+    """The largest difference between modes in a security metric that is decided at the level of the
+    table.
+    """
     if compared is None or compared.empty:
         return "There is one mode only, so there is nothing to compare."
     security = compared[compared["metric"].map(lambda name: METRICS[name].side == "security")]
@@ -24,7 +26,9 @@ def difference_sentence(compared: pd.DataFrame | None) -> str:
     if decided.empty:
         return "No difference between two modes is decided by these cases; see the notes of the comparisons."
     row = decided.loc[decided["diff"].abs().idxmax()]
-    higher, lower = (row["mode_a"], row["mode_b"]) if row["diff"] > 0 else (row["mode_b"], row["mode_a"])
+    higher, lower = (
+        (row["mode_a"], row["mode_b"]) if row["diff"] > 0 else (row["mode_b"], row["mode_a"])
+    )
     gap = difference_text(row["diff"], row["low"], row["high"])
     return (
         f"The largest decided difference: on the same {row['n_pairs']} cases, {METRICS[row['metric']].name} "
@@ -35,11 +39,16 @@ def difference_sentence(compared: pd.DataFrame | None) -> str:
 
 def cost_sentence(rates: pd.DataFrame) -> str:
     """The worst cost that was measured."""
-    cost = rates[rates["metric"].map(lambda name: METRICS[name].side == "cost") & rates["rate"].notna()]
+    cost = rates[
+        rates["metric"].map(lambda name: METRICS[name].side == "cost") & rates["rate"].notna()
+    ]
     cost = cost[~cost["note"].str.contains("insufficient")]
     if cost.empty:
         return "What the defence costs was not measured well enough to say: no cost metric has enough cases here."
-    bad = [1 - row.rate if METRICS[row.metric].better == "higher" else row.rate for row in cost.itertuples()]
+    bad = [
+        1 - row.rate if METRICS[row.metric].better == "higher" else row.rate
+        for row in cost.itertuples()
+    ]
     row = cost.iloc[max(range(len(bad)), key=bad.__getitem__)]
     return f"The worst cost: {METRICS[row['metric']].name} ({row['metric']}) in {row['mode']} is {estimate_text(row)}."
 

@@ -1,4 +1,6 @@
-"""Parts of a report: a section with its text, tables and figures, and how each is shown on the page."""
+"""Parts of a report: a section with its text, tables and figures, and how each is shown on the
+page.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Section:
         self.tables[name] = (table, caption)
 
     def chart(self, name: str, draw: Callable[[], Chart]) -> None:
-        """Add a figure; one that this table does not fit is named with the reason, and the tables stay."""
+        """Add a figure; one that this table does not fit is named with the reason, and the tables
+        stay.
+        """
         try:
             self.charts[name] = draw()
         except ValueError as problem:
@@ -35,7 +39,9 @@ class Section:
 
     def html(self) -> str:
         """The section as HTML, everything escaped."""
-        parts = [f'<section aria-labelledby="{self.key}"><h2 id="{self.key}">{html_text(self.title)}</h2>']
+        parts = [
+            f'<section aria-labelledby="{self.key}"><h2 id="{self.key}">{html_text(self.title)}</h2>'
+        ]
         parts += [f"<p>{html_text(sentence)}</p>" for sentence in self.sentences]
         # on a small screen figures and tables scroll by themselves, also by keyboard
         parts += [chart.html() for chart in self.charts.values()]
@@ -66,7 +72,9 @@ figure { margin: 1.5rem 0; overflow-x: auto; } figcaption, .ferrite-notes { font
 
 def page(title: str, lead: list[str], sections: list[Section]) -> str:
     """The whole page: one file, no address, no script."""
-    contents = "".join(f'<li><a href="#{one.key}">{html_text(one.title)}</a></li>' for one in sections)
+    contents = "".join(
+        f'<li><a href="#{one.key}">{html_text(one.title)}</a></li>' for one in sections
+    )
     answer = "".join(f"<p>{html_text(sentence)}</p>" for sentence in lead)
     body = "\n".join(one.html() for one in sections)
     return (

@@ -1,4 +1,6 @@
-"""The periodic report: releases over time against the same requirements, one series per suite version."""
+"""The periodic report: releases over time against the same requirements, one series per suite
+version.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def write_periodic(
     *,
     made_from: Sequence[str | Path] = (),
 ) -> Path:
-    """Write `report.html` for several named releases: verdicts, series, drift, and a chart per requirement.
+    """Write `report.html` for several named releases: verdicts, series, drift, and a chart per
+    requirement.
 
     Parameters
     ----------
@@ -43,17 +46,22 @@ def write_periodic(
         part = table[table["requirement"] == name]
         section = Section(file.lower(), str(name))
         section.chart(f"releases_{file}", partial(figures.gate, part, width="text"))
-        section.table(f"releases_{file}_table", part, "Each release; a new suite version is a new series")
+        section.table(
+            f"releases_{file}_table", part, "Each release; a new suite version is a new series"
+        )
         sections.append(section)
     counted = latest["verdict"].value_counts()
-    said = ", ".join(f"{verdict}: {counted.get(verdict, 0)}" for verdict in ("pass", "fail", "cannot tell"))
+    said = ", ".join(
+        f"{verdict}: {counted.get(verdict, 0)}" for verdict in ("pass", "fail", "cannot tell")
+    )
     drift = table[table["drift"]]
     flags = ", ".join(f"{row.requirement} in {row.release}" for row in drift.itertuples())
     versions = dict.fromkeys(table["suite_version"])
     lead = [
         f"Release {latest['release'].iloc[0]}, suite version {latest['suite_version'].iloc[0] or 'unknown'}: {said}.",
-        f"Flagged as different from the earlier releases of its series: {flags}." if flags else
-        "No release differs from the earlier ones of its series by the stated error rate.",
+        f"Flagged as different from the earlier releases of its series: {flags}."
+        if flags
+        else "No release differs from the earlier ones of its series by the stated error rate.",
         f"Suite versions seen: {', '.join(version or 'unknown' for version in versions)}; they are never joined.",
-    ]  # fmt: skip
+    ]
     return save(folder, "Releases against their requirements", lead, sections)

@@ -1,4 +1,6 @@
-"""Write the report of one set of outcomes: what was read, the answer, rates, comparisons, gradients, limits."""
+"""Write the report of one set of outcomes: what was read, the answer, rates, comparisons,
+gradients, limits.
+"""
 
 from __future__ import annotations
 
@@ -51,23 +53,28 @@ def write(
     output: the folder; it is made when it is not there.
     by: strata columns to split the rates by, one after the other.
     cluster, level, judge: as in `fnb.rates`.
-    made_from: the files that were read; their hashes are printed so that the page can be made again.
+    made_from: the files that were read; their hashes are printed so that the page can be made
+        again.
     command: the line that made the page.
 
     Returns
     -------
-    The path of `report.html`. Beside it `<table>.csv`, `<table>.tex`, `<figure>.pdf`, `<figure>.svg`.
+    The path of `report.html`. Beside it `<table>.csv`, `<table>.tex`, `<figure>.pdf`,
+    `<figure>.svg`.
 
     Raises
     ------
-    ValueError: an unknown column; a folder of results as output. OutcomesError: a cell that would mix suite versions.
+    ValueError: an unknown column; a folder of results as output. OutcomesError: a cell that would
+        mix suite versions.
     OSError: the folder cannot be written; a file of it belongs to no earlier report.
     """
     folder = folder_for(output, made_from)
     strata = check_columns(runs, [name for name in listed(by) if name != "mode"], "by")
     options: dict[str, Any] = {"cluster": cluster, "level": level}
     # no bar where nobody looks: in a log it would stand in one line with the error
-    with tqdm(total=6 + len(strata), desc="report", leave=False, unit="part", disable=None) as steps:
+    with tqdm(
+        total=6 + len(strata), desc="report", leave=False, unit="part", disable=None
+    ) as steps:
         table = rates(runs, **options)
         steps.update()
         sections = [read_section(runs), rates_section(runs, table, strata, options, judge)]
@@ -79,15 +86,23 @@ def write(
         steps.update()
         found = limits(runs)
         sections.append(
-            Section("limits", "The limits of these data", tables={"limits": (found, "Limits, found in the data")})
+            Section(
+                "limits",
+                "The limits of these data",
+                tables={"limits": (found, "Limits, found in the data")},
+            )
         )
         steps.update()
         sections += [definitions_section(table), again_section(runs, made_from, command)]
-        return save(folder, "Attack outcomes, with their limits", answer(table, compared, found), sections)
+        return save(
+            folder, "Attack outcomes, with their limits", answer(table, compared, found), sections
+        )
 
 
 def folder_for(output: str | Path, made_from: Sequence[str | Path]) -> Path:
-    """The folder of a report, checked before anything is counted: no file, and no folder of results."""
+    """The folder of a report, checked before anything is counted: no file, and no folder of
+    results.
+    """
     folder = Path(output)
     if not str(output).strip():
         raise ValueError("the report needs a folder: name one with -o")
@@ -106,8 +121,8 @@ def folder_for(output: str | Path, made_from: Sequence[str | Path]) -> Path:
 def save(folder: Path, title: str, lead: list[str], sections: list[Section]) -> Path:
     """All files of a report, written beside their targets and moved into place together.
 
-    A file that is there and belongs to no earlier report, such as the results themselves, is not written over; what
-    an earlier report made and this one does not is removed.
+    A file that is there and belongs to no earlier report, such as the results themselves, is not
+    written over; what an earlier report made and this one does not is removed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = {folder / "report.html": page(title, lead, sections).encode()}
@@ -122,17 +137,23 @@ def save(folder: Path, title: str, lead: list[str], sections: list[Section]) -> 
     before = made_before(folder)
     foreign = [file for file in files if file.exists() and file.name not in before]
     if foreign:
-        raise FileExistsError(f"{foreign[0]} is there and is no part of an earlier report; choose another folder")
+        raise FileExistsError(
+            f"{foreign[0]} is there and is no part of an earlier report; choose another folder"
+        )
     now = {file.name for file in files}
     files[folder / MADE] = "".join(f"{name}\n" for name in sorted(now)).encode()
     write_whole(files)
     for name in before - now:
-        (folder / name).unlink(missing_ok=True)  # a table of other data must not lie beside this page
+        (folder / name).unlink(
+            missing_ok=True
+        )  # a table of other data must not lie beside this page
     return folder / "report.html"
 
 
 def made_before(folder: Path) -> set[str]:
-    """The names of the files that an earlier report made in this folder: no path, and of no other kind than ours."""
+    """The names of the files that an earlier report made in this folder: no path, and of no other
+    kind than ours.
+    """
     listed = folder / MADE
     names = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
     return {name for name in names if Path(name).name == name and name.endswith(KINDS)}
@@ -141,46 +162,61 @@ def made_before(folder: Path) -> set[str]:
 def read_section(runs: Outcomes) -> Section:
     """What was read and what was not."""
     lines = pd.DataFrame(runs.describe(), columns=["what", "said"])
-    return Section("read", "What was read, and what was not", tables={"read": (lines, "What was read")})
+    return Section(
+        "read", "What was read, and what was not", tables={"read": (lines, "What was read")}
+    )
 
 
 def rates_section(
     runs: Outcomes, table: pd.DataFrame, strata: list[str], options: dict[str, Any], judge: Any
 ) -> Section:
-    """Rates with the cost beside the gain, then split by each stratum asked for, then corrected for the judge."""
+    """Rates with the cost beside the gain, then split by each stratum asked for, then corrected for
+    the judge.
+    """
     section = Section("rates", "Rates: gain and cost of each mode")
     section.table("rates", table, "Rates by mode; security first, then cost")
     shown = table[table["metric"].isin(["ASR", *cost_shown(table)])]
     section.chart("rates_figure", partial(figures.forest, shown, width="text"))
     pair = ["ASR", *cost_shown(table)[:1]]
     if len(pair) == 2:
-        section.chart("plane_figure", partial(figures.plane, table[table["metric"].isin(pair)], width="text"))
+        section.chart(
+            "plane_figure", partial(figures.plane, table[table["metric"].isin(pair)], width="text")
+        )
     for name, file in zip(strata, file_names(strata), strict=True):
         split = rates(runs, pair, by=[name, "mode"], **options)
         section.table(f"rates_by_{file}", split, f"Rates by {name} and mode")
     if judge is not None:
         corrected = rates(runs, "ASR", judge=judge, **options)
-        section.table("rates_judged", corrected, "Attack success: as the judge saw it, and corrected")
+        section.table(
+            "rates_judged", corrected, "Attack success: as the judge saw it, and corrected"
+        )
     return section
 
 
 def cost_shown(table: pd.DataFrame) -> list[str]:
-    """The cost metrics to stand beside ASR: those with a rate, or the first that says why there is none."""
+    """The cost metrics to stand beside ASR: those with a rate, or the first that says why there is
+    none.
+    """
     costs = [name for name in dict.fromkeys(table["metric"]) if METRICS[name].side == "cost"]
     known = [name for name in costs if table.loc[table["metric"] == name, "rate"].notna().any()]
     return known[:2] or costs[:1]
 
 
-def comparisons(runs: Outcomes, table: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame | None:
-    """All pairs of modes in ASR and in the cost metrics that several modes have; None with one mode or only counts."""
+def comparisons(
+    runs: Outcomes, table: pd.DataFrame, options: dict[str, Any]
+) -> pd.DataFrame | None:
+    """All pairs of modes in ASR and in the cost metrics that several modes have; None with one mode
+    or only counts.
+    """
     if len(modes_of(runs)) < 2 or "case_id" not in runs.columns:
         return None
     several = [
         name
         for name in dict.fromkeys(table["metric"])
-        if METRICS[name].counted == "rows" and (name == "ASR" or METRICS[name].side == "cost")
+        if METRICS[name].counted == "rows"
+        and (name == "ASR" or METRICS[name].side == "cost")
         and (table.loc[table["metric"] == name, "n"] > 0).sum() >= 2
-    ]  # fmt: skip
+    ]
     return compare(runs, several, **options) if several else None
 
 
@@ -221,20 +257,30 @@ def definitions_section(table: pd.DataFrame) -> Section:
     """The definition of every metric on the page."""
     used = metrics()
     used = used[used["metric"].isin(set(table["metric"]))].reset_index(drop=True)
-    return Section("definitions", "Definitions", tables={"definitions": (used, "Every metric used here")})
+    return Section(
+        "definitions", "Definitions", tables={"definitions": (used, "Every metric used here")}
+    )
 
 
 def again_section(runs: Outcomes, made_from: Sequence[str | Path], command: str) -> Section:
     """How to make this page again: versions, command, seed, and the hash of each file."""
     from .. import __version__
 
-    lines = [("ferrite_nb", __version__), ("Python", platform.python_version()), ("pandas", pd.__version__)]
+    lines = [
+        ("ferrite_nb", __version__),
+        ("Python", platform.python_version()),
+        ("pandas", pd.__version__),
+    ]
     lines += [("seed", "0"), ("read", runs.source)] + ([("command", command)] if command else [])
     files = [Path(one) for one in made_from if Path(one).is_file()]
     lines += [(f"SHA-256 of {file.name}", hash_of(file)) for file in files]
-    return Section("again", "How to make this page again", tables={
-        "again": (pd.DataFrame(lines, columns=["what", "value"]), "Versions, command and files")
-    })  # fmt: skip
+    return Section(
+        "again",
+        "How to make this page again",
+        tables={
+            "again": (pd.DataFrame(lines, columns=["what", "value"]), "Versions, command and files")
+        },
+    )
 
 
 def hash_of(file: Path) -> str:
@@ -244,10 +290,15 @@ def hash_of(file: Path) -> str:
 
 
 def file_names(names: Sequence[str]) -> list[str]:
-    """The names as parts of file names, each another one on every file system: "a b" and "A_B" are a_b and A_B_2."""
+    """The names as parts of file names, each another one on every file system: "a b" and "A_B" are
+    a_b and A_B_2.
+    """
     made: list[str] = []
     for name in names:
-        plain = "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:40] or "column"
+        plain = (
+            "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in name)[:40]
+            or "column"
+        )
         taken, file, number = {one.lower() for one in made}, plain, 2
         while file.lower() in taken:
             file, number = f"{plain}_{number}", number + 1

@@ -1,4 +1,6 @@
-"""Chart: a figure with the table it shows, its alt text and its caption; what every figure function returns."""
+"""Chart: a figure with the table it shows, its alt text and its caption; what every figure function
+returns.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ class Chart:
 
     Notes
     -----
-    In a notebook the last line `chart` shows the picture with its alt text, `chart.html()` also its caption and its
-    table. `str(chart)` is the alt text.
+    In a notebook the last line `chart` shows the picture with its alt text, `chart.html()` also its
+    caption and its table. `str(chart)` is the alt text.
     """
 
     figure: Figure
@@ -52,7 +54,9 @@ class Chart:
     def _repr_mimebundle_(
         self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
-        """The picture for a notebook: HTML with alt text, PNG with its alt text as metadata, and plain text."""
+        """The picture for a notebook: HTML with alt text, PNG with its alt text as metadata, and
+        plain text.
+        """
         png = self._png()
         data = {"text/html": self._img(png), "image/png": png, "text/plain": self.alt}
         wanted = set(data) if include is None else set(include)
@@ -65,20 +69,29 @@ class Chart:
     def _img(self, png: str) -> str:
         width = round(self.figure.get_size_inches()[0] * style.CSS_PER_INCH)
         look = f"width:{width}px;max-width:100%;height:auto;background:#fff"
-        alt = html.escape(self.alt).replace("\n", "&#10;")  # an XML reader turns bare line ends into spaces
+        alt = html.escape(self.alt).replace(
+            "\n", "&#10;"
+        )  # an XML reader turns bare line ends into spaces
         return f'<img alt="{alt}" style="{look}" src="data:image/png;base64,{png}">'
 
     def html(self) -> tables.Html:
-        """The chart as one `<figure>`: picture with alt text, caption, and the table of its numbers, escaped.
+        """The chart as one `<figure>`: picture with alt text, caption, and the table of its
+        numbers, escaped.
 
-        It takes the focus, so that it can be scrolled by keyboard where a page is narrower than its table.
+        It takes the focus, so that it can be scrolled by keyboard where a page is narrower than its
+        table.
         """
         caption = f"<figcaption>{html_text(self.caption)}</figcaption>"
         table = tables.html(self.table, caption="The numbers of this figure")
-        return tables.Html(f'<figure tabindex="0">\n{self._img(self._png())}\n{caption}\n{table}\n</figure>')
+        return tables.Html(
+            f'<figure tabindex="0">\n{self._img(self._png())}\n{caption}\n{table}\n</figure>'
+        )
 
-    def save(self, path: str | os.PathLike[str], *, dpi: int = 300, table: bool = True) -> list[Path]:
-        """Write the figure, and beside it its table (`<stem>.csv`) and its alt text (`<stem>.alt.txt`).
+    def save(
+        self, path: str | os.PathLike[str], *, dpi: int = 300, table: bool = True
+    ) -> list[Path]:
+        """Write the figure, and beside it its table (`<stem>.csv`) and its alt text
+        (`<stem>.alt.txt`).
 
         Parameters
         ----------
@@ -93,7 +106,8 @@ class Chart:
         Raises
         ------
         ValueError : another suffix.
-        FileExistsError : `<stem>.csv` exists and was not written by an earlier save (it may be your data).
+        FileExistsError : `<stem>.csv` exists and was not written by an earlier save (it may be your
+            data).
         PermissionError : the folder or an older file is read-only; older files stay as they are.
         """
         target = Path(path)
@@ -106,6 +120,8 @@ class Chart:
         files[target.with_suffix(".alt.txt")] = (self.alt + "\n").encode()
         twin = target.with_suffix(".csv")
         if table and twin.exists() and not target.with_suffix(".alt.txt").exists():
-            raise FileExistsError(f"{twin} exists and is no table of an earlier figure; save under another name")
+            raise FileExistsError(
+                f"{twin} exists and is no table of an earlier figure; save under another name"
+            )
         write_whole(files)
         return list(files)

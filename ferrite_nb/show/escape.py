@@ -1,7 +1,7 @@
 """Escape: text from results files, made harmless for a figure, HTML, LaTeX, Markdown and CSV.
 
-Results files of security evaluations carry attack payloads; nothing that comes out of one is shown in any
-other way.
+Results files of security evaluations carry attack payloads; nothing that comes out of one is shown
+in any other way.
 """
 
 from __future__ import annotations
@@ -18,18 +18,35 @@ _FORMULA = re.compile(r"^\s*[=+\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
 # Letters up to U+017F that LaTeX's T1 encoding lacks: one of them would stop the paper.
 _NO_T1 = "\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f"
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "{": r"\{",
-    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", "[": "{[}",
-    '"': r"\textquotedbl{}", "*": "{*}", "\u2026": r"\ldots{}", "\u2212": "$-$", "\u2013": "--", "\u2014": "---",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",
+    '"': r"\textquotedbl{}",
+    "*": "{*}",
+    "\u2026": r"\ldots{}",
+    "\u2212": "$-$",
+    "\u2013": "--",
+    "\u2014": "---",
+}
 
 
 def plain(text: Any, limit: int | None = 40) -> str:
-    """Text from a file, made safe to show: no control or direction marks, cut in the middle with "…".
+    """Text from a file, made safe to show: no control or direction marks, cut in the middle with
+    "…".
 
-    Control characters (line ends too), lone surrogates and code points that XML forbids become the sign
-    U+FFFD; marks that turn the reading direction are removed. `limit=None` does not cut.
+    Control characters (line ends too), lone surrogates and code points that XML forbids become the
+    sign U+FFFD; marks that turn the reading direction are removed. `limit=None` does not cut.
     """
     shown = "" if missing(text) else str(text)
     shown = "".join(_visible(letter) for letter in _BIDI.sub("", shown))
@@ -58,7 +75,9 @@ def html_text(text: Any, limit: int | None = None) -> str:
 
 
 def latex_text(text: Any, limit: int | None = None) -> str:
-    """Text from a file for LaTeX: every special sign as itself; letters outside Latin as [U+4E2D]."""
+    """Text from a file for LaTeX: every special sign as itself; letters outside Latin as
+    [U+4E2D].
+    """
     special = rf"([-',])(?=\1)|[^-\w\s]|[^\x00-\u017f]|[{_NO_T1}]"
     return re.sub(special, _latex_letter, plain(text, limit)).replace("_", r"\_")
 
@@ -67,7 +86,10 @@ def _latex_letter(found: re.Match[str]) -> str:
     letter = found[0]
     if found[1]:
         return f"{letter}{{}}"  # two hyphens, quotes or commas in a row would print as another sign
-    return _LATEX.get(letter, letter if letter <= "\u017f" and letter not in _NO_T1 else f"{{[}}U+{ord(letter):04X}]")
+    return _LATEX.get(
+        letter,
+        letter if letter <= "\u017f" and letter not in _NO_T1 else f"{{[}}U+{ord(letter):04X}]",
+    )
 
 
 def markdown_text(text: Any, limit: int | None = None) -> str:

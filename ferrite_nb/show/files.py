@@ -10,7 +10,8 @@ __all__ = ["write_whole"]
 
 
 def write_whole(files: Mapping[Path, bytes]) -> None:
-    """Write each file beside its target, then move all into place; a failure leaves the old files as they were.
+    """Write each file beside its target, then move all into place; a failure leaves the old files
+    as they were.
 
     Raises
     ------
@@ -21,7 +22,8 @@ def write_whole(files: Mapping[Path, bytes]) -> None:
         if not path.parent.is_dir():
             raise FileNotFoundError(f"no folder {path.parent}; make it first")
         for place in (path.parent, path):
-            # the mode is read, not `os.access`: an administrator may write anywhere, a read-only mark is still meant
+            # the mode is read, not `os.access`: an administrator may write anywhere, a read-only
+            # mark is still meant
             if place.exists() and not place.stat().st_mode & 0o222:
                 raise PermissionError(f"{place} is read-only; nothing was written")
     waiting = {path: path.with_name(f".{path.name}.{os.getpid()}.new") for path in files}

@@ -11,7 +11,9 @@ __all__ = ["Row", "rows_of"]
 
 
 class Row(dict[str, Any]):
-    """The cells of one row of a table; `name` is its label in the index, as that of a pandas row."""
+    """The cells of one row of a table; `name` is its label in the index, as that of a pandas
+    row.
+    """
 
     def __init__(self, name: Any, cells: Mapping[str, Any]) -> None:
         super().__init__(cells)
@@ -19,5 +21,9 @@ class Row(dict[str, Any]):
 
 
 def rows_of(table: pd.DataFrame) -> list[Row]:
-    """The rows of a small table. Pandas' own rows cost more than all that is done with them here."""
-    return [Row(name, cells) for name, cells in zip(table.index, table.to_dict("records"), strict=True)]
+    """The rows of a small table. Pandas' own rows cost more than all that is done with them
+    here.
+    """
+    return [
+        Row(name, cells) for name, cells in zip(table.index, table.to_dict("records"), strict=True)
+    ]

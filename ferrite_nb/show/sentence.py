@@ -1,4 +1,6 @@
-"""One plain sentence that states the finding of a table of rates or of a gradient, its numbers as they are printed."""
+"""One plain sentence that states the finding of a table of rates or of a gradient, its numbers as
+they are printed.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ _READ = ("plain", "zero", "all", "corrected")
 def sentence(table: pd.DataFrame) -> str:
     """The finding of a table of `fnb.rates` or `fnb.gradient` of one metric.
 
-    It names the lowest and the highest rate that may be read, or says why none may be; for one rate that rate; for a
-    gradient of one mode its two ends and the trend.
+    It names the lowest and the highest rate that may be read, or says why none may be; for one rate
+    that rate; for a gradient of one mode its two ends and the trend.
     """
     if table.empty:
         return "There is no row in this choice."
@@ -29,7 +31,9 @@ def sentence(table: pd.DataFrame) -> str:
     better = f" ({METRICS[symbol].better} is better)" if symbol in METRICS else ""
     ordered = str(table.attrs.get("ordered", ""))
     rows = table[~table[ordered].isin([MICRO, MACRO])] if ordered in table else table
-    names = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if rows[name].nunique() > 1]
+    names = [
+        name for name in rows.columns[1 : rows.columns.get_loc("k")] if rows[name].nunique() > 1
+    ]
     fixed = [name for name in rows.columns[1 : rows.columns.get_loc("k")] if name not in names]
     where = _where(rows, fixed)
     read = [(Estimate.from_row(row), _name(row, names)) for row in rows_of(rows)]
@@ -38,7 +42,9 @@ def sentence(table: pd.DataFrame) -> str:
         return f"No rate of {symbol}{where} can be read: {_why(rows)}."
     if len(read) == 1:
         one, name = read[0]
-        return f"{symbol}{better}{where}{f' in {name}' if name else ''} is {one}{_clustered(table)}."
+        return (
+            f"{symbol}{better}{where}{f' in {name}' if name else ''} is {one}{_clustered(table)}."
+        )
     if ordered and rows["mode"].nunique() == 1:
         ends = f"from {_both(read[0])} to {_both(read[-1])}"
         return f"{symbol}{better}{where} goes {ends}{_clustered(table)}{_trend(table)}."
@@ -81,17 +87,27 @@ def _trend(table: pd.DataFrame) -> str:
 
 
 def apart(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The table with nothing but reasons left in its notes, and the rest of the notes as lines, each said once."""
+    """The table with nothing but reasons left in its notes, and the rest of the notes as lines,
+    each said once.
+    """
     lines: dict[str, list[str]] = {}
     kept = []
-    names = [name for name in table.columns[: table.columns.get_loc("k")] if table[name].nunique() > 1]
+    names = [
+        name for name in table.columns[: table.columns.get_loc("k")] if table[name].nunique() > 1
+    ]
     for row in rows_of(table):
         parts = [part.strip() for part in str(row["note"]).split(";") if part.strip()]
         reasons = [part for part in parts if reason(part)]
         kept.append("; ".join(reasons))
         for part in parts:
             if part not in reasons:
-                lines.setdefault(part, []).append(_name(row, [name for name in names if not missing(row[name])]))
-    told = [f"{'; '.join(filter(None, who[:3]))}{' and others' if len(who) > 3 else ''}: {text}".removeprefix(": ")
-            for text, who in lines.items()]  # fmt: skip
+                lines.setdefault(part, []).append(
+                    _name(row, [name for name in names if not missing(row[name])])
+                )
+    told = [
+        f"{'; '.join(filter(None, who[:3]))}{' and others' if len(who) > 3 else ''}: {text}".removeprefix(
+            ": "
+        )
+        for text, who in lines.items()
+    ]
     return table.assign(note=kept), told

@@ -1,7 +1,9 @@
-"""Style: colours, sizes, fonts and the bytes of a rendering; nothing else in the package knows them.
+"""Style: colours, sizes, fonts and the bytes of a rendering; nothing else in the package knows
+them.
 
-Okabe and Ito's palette, each series also with its own marker and hatch, so that a figure reads in grey and for
-every kind of colour vision. No global state: settings hold inside `settings()` only, and start from matplotlib's
+Okabe and Ito's palette, each series also with its own marker and hatch, so that a figure reads in
+grey and for every kind of colour vision. No global state: settings hold inside `settings()` only,
+    and start from matplotlib's
 own defaults, so that a reader's matplotlibrc does not change a figure.
 """
 
@@ -85,7 +87,9 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Series:
-    """How one series looks: `face` fills its marks, `line` draws them (dark enough on white), marker and hatch."""
+    """How one series looks: `face` fills its marks, `line` draws them (dark enough on white),
+    marker and hatch.
+    """
 
     face: str
     line: str
@@ -103,9 +107,13 @@ SERIES = tuple(
 
 
 def series(names: list[str]) -> dict[str, Series]:
-    """A look for each name, in order; more than eight raise, because eight colours are the limit."""
+    """A look for each name, in order; more than eight raise, because eight colours are the
+    limit.
+    """
     if len(names) > len(SERIES):
-        raise ValueError(f"eight colours are the limit, got {len(names)} series; split the figure or filter")
+        raise ValueError(
+            f"eight colours are the limit, got {len(names)} series; split the figure or filter"
+        )
     return dict(zip(names, SERIES, strict=False))
 
 
@@ -144,17 +152,25 @@ def width_of(width: str) -> float:
 
 
 def figure(width: str, height: float) -> Figure:
-    """An empty white figure of one of the two widths, `height` inches high; never made by pyplot."""
+    """An empty white figure of one of the two widths, `height` inches high; never made by
+    pyplot.
+    """
     made = Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
-    FigureCanvasAgg(made)  # what measures the words for the layout then draws them, and knows their sizes
+    FigureCanvasAgg(
+        made
+    )  # what measures the words for the layout then draws them, and knows their sizes
     return made
 
 
 def placed(drawn: Figure, *, left: float, right: float, bottom: float, top: float) -> Axes:
-    """Axes with so many inches around them: for a figure that knows its words, nothing has to be measured."""
+    """Axes with so many inches around them: for a figure that knows its words, nothing has to be
+    measured.
+    """
     drawn.set_layout_engine(None)
     wide, high = drawn.get_size_inches()
-    return drawn.add_axes((left / wide, bottom / high, 1 - (left + right) / wide, 1 - (bottom + top) / high))
+    return drawn.add_axes(
+        (left / wide, bottom / high, 1 - (left + right) / wide, 1 - (bottom + top) / high)
+    )
 
 
 def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) -> list[SubFigure]:
@@ -164,15 +180,21 @@ def parts(drawn: Figure, *, across: int = 1, heights: Sequence[float] = (1.0,)) 
 
 
 def freeze(drawn: Figure) -> Figure:
-    """Lay the figure out once and keep that layout, so that each rendering puts everything at the same place."""
+    """Lay the figure out once and keep that layout, so that each rendering puts everything at the
+    same place.
+    """
     if drawn.get_layout_engine() is None:  # placed by the figure itself
         return drawn
     if len(drawn.axes) == 1 and not drawn.subfigs:
-        drawn.set_layout_engine("tight", pad=_PAD * 72 / SMALL, rect=None)  # measures once, "constrained" twice
+        drawn.set_layout_engine(
+            "tight", pad=_PAD * 72 / SMALL, rect=None
+        )  # measures once, "constrained" twice
     engine = drawn.get_layout_engine()
     if engine is not None and drawn.axes:
         engine.execute(drawn)
-    drawn.set_layout_engine(None)  # "none" leaves a placeholder, for which each rendering draws everything twice
+    drawn.set_layout_engine(
+        None
+    )  # "none" leaves a placeholder, for which each rendering draws everything twice
     return drawn
 
 
@@ -185,9 +207,13 @@ def render(drawn: Figure, kind: str, dpi: int) -> bytes:
 
 
 def screen(drawn: Figure) -> bytes:
-    """The PNG of a figure for a page: at its own resolution, without a transparency that it never uses."""
+    """The PNG of a figure for a page: at its own resolution, without a transparency that it never
+    uses.
+    """
     buffer = io.BytesIO()
-    canvas: Any = drawn.canvas if isinstance(drawn.canvas, FigureCanvasAgg) else FigureCanvasAgg(drawn)
+    canvas: Any = (
+        drawn.canvas if isinstance(drawn.canvas, FigureCanvasAgg) else FigureCanvasAgg(drawn)
+    )
     with settings():
         canvas.draw()
     pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
@@ -195,8 +221,9 @@ def screen(drawn: Figure) -> bytes:
     return buffer.getvalue()
 
 
-# Text is drawn as it is (`text.parse_math` is off), in one font that comes with matplotlib. A letter that the
-# font lacks would draw as an empty box with a warning; the sign U+FFFD says the same without the warning.
+# Text is drawn as it is (`text.parse_math` is off), in one font that comes with matplotlib. A
+# letter that the font lacks would draw as an empty box with a warning; the sign U+FFFD says the
+# same without the warning.
 
 
 @cache
@@ -226,7 +253,9 @@ def text_width(text: str, size: float = SMALL, *, bold: bool = False) -> float:
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> str:
-    """A text broken into lines no wider than `width` inches; a word that is too long is broken where parts meet."""
+    """A text broken into lines no wider than `width` inches; a word that is too long is broken
+    where parts meet.
+    """
     lines, line = [], ""
     for word in re.findall(r"[^ \n]+", text):
         trial = f"{line} {word}".strip()
@@ -242,9 +271,15 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
 
 
 def _cut(word: str, width: float, size: float) -> int:
-    """Where to break a word: at a joint in its second half, else after the last letter that fits."""
+    """Where to break a word: at a joint in its second half, else after the last letter that
+    fits.
+    """
     most = next((i for i in range(len(word) - 1, 0, -1) if text_width(word[:i], size) <= width), 1)
-    joints = [found.start() for found in re.finditer(r"(?<=[a-z])(?=[A-Z])|(?<=[_./-])", word) if found.start() <= most]
+    joints = [
+        found.start()
+        for found in re.finditer(r"(?<=[a-z])(?=[A-Z])|(?<=[_./-])", word)
+        if found.start() <= most
+    ]
     return joints[-1] if joints and joints[-1] >= most / 2 else most
 
 

@@ -1,7 +1,8 @@
-"""Tables: a tidy table as HTML, LaTeX, Markdown or CSV, with the same content and everything from files escaped.
+"""Tables: a tidy table as HTML, LaTeX, Markdown or CSV, with the same content and everything from
+files escaped.
 
-`html`, `latex` and `markdown` print `k/n [low, high]` and reasons, made by `grid`; `csv` keeps every column and digit
-for machines.
+`html`, `latex` and `markdown` print `k/n [low, high]` and reasons, made by `grid`; `csv` keeps
+every column and digit for machines.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ class Html(str):
     """HTML as text, which a notebook shows as what it is when it is the last line of a cell."""
 
     def __repr__(self) -> str:
-        return f"<HTML of {len(self):,} characters; print it to read it>"  # a notebook would carry it twice
+        # a notebook would carry it twice
+        return f"<HTML of {len(self):,} characters; print it to read it>"
 
     def _repr_html_(self) -> str:
         return str(self)
 
 
 def csv(table: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> str:
-    """The table as CSV, for machines: all columns, full precision, text guarded against spreadsheet formulas.
+    """The table as CSV, for machines: all columns, full precision, text guarded against spreadsheet
+    formulas.
 
     Parameters
     ----------
@@ -62,7 +65,8 @@ def _machine(value: Any) -> Any:
 
 
 def html(table: pd.DataFrame, *, caption: str = "") -> Html:
-    """The table as an accessible HTML `<table>`: caption, scoped header cells, estimates that read well aloud.
+    """The table as an accessible HTML `<table>`: caption, scoped header cells, estimates that read
+    well aloud.
 
     As the last line of a cell it is shown as a table.
 
@@ -73,7 +77,9 @@ def html(table: pd.DataFrame, *, caption: str = "") -> Html:
     0
     """
     made = grid(table)
-    head = "".join(f'<th scope="col"{_left(column)}>{html_text(column.name)}</th>' for column in made.columns)
+    head = "".join(
+        f'<th scope="col"{_left(column)}>{html_text(column.name)}</th>' for column in made.columns
+    )
     body = "\n".join(f"<tr>{_html_row(made, row)}</tr>" for row in made.rows)
     below = "".join(f'<p style="margin:.2em 0">{html_text(line)}</p>' for line in made.below)
     title = f'<caption style="text-align:left">{html_text(caption)}</caption>' if caption else ""
@@ -91,7 +97,9 @@ def _left(column: Column) -> str:
 
 
 def _html_row(made: Grid, row: Sequence[Cell]) -> str:
-    """The cells of a row: what it is of as headers, up to the first number; in a table of words the first alone."""
+    """The cells of a row: what it is of as headers, up to the first number; in a table of words the
+    first alone.
+    """
     cells = []
     leading = True
     words = all(column.kind in ("text", "note") for column in made.columns)
@@ -128,7 +136,8 @@ def _markdown_cell(text: str) -> str:
 
 
 def latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
-    """The table as a LaTeX tabular with booktabs rules: `k/n [low, high]` aligned, notes as footnotes.
+    """The table as a LaTeX tabular with booktabs rules: `k/n [low, high]` aligned, notes as
+    footnotes.
 
     Parameters
     ----------
@@ -137,25 +146,49 @@ def latex(table: pd.DataFrame, *, caption: str = "", label: str = "") -> str:
 
     Notes
     -----
-    The paper loads `booktabs` and `fontenc` with T1. Reasons and notes stand under the table behind a small letter;
-    cells with insufficient data keep their counts and carry the letter.
+    The paper loads `booktabs` and `fontenc` with T1. Reasons and notes stand under the table behind
+    a small letter; cells with insufficient data keep their counts and carry the letter.
     """
     made = grid(table)
     notes: dict[str, str] = {}
     body = [_latex_row(made, row, notes) for row in made.rows]
     shown = [column for column in made.columns if column.kind != "note"]
-    spec = "".join({"text": "l", "number": "r", "estimate": "r@{~}l"}[column.kind] for column in shown)
+    spec = "".join(
+        {"text": "l", "number": "r", "estimate": "r@{~}l"}[column.kind] for column in shown
+    )
     head = " & ".join(_latex_head(column) for column in shown)
-    lines = ["% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}", f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}",
-             "\\toprule", f"{head} \\\\", "\\midrule", *body, "\\bottomrule", "\\end{tabular}"]  # fmt: skip
+    lines = [
+        "% needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}",
+        f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}",
+        "\\toprule",
+        f"{head} \\\\",
+        "\\midrule",
+        *body,
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
     below = [f"\\textsuperscript{{{letter}}}~{latex_text(note)}" for note, letter in notes.items()]
     below += [latex_text(line) for line in made.below]
     lines += (
-        ["", "\\smallskip", "{\\footnotesize\\raggedright", *(f"{line}\\par" for line in below), "}"] if below else []
+        [
+            "",
+            "\\smallskip",
+            "{\\footnotesize\\raggedright",
+            *(f"{line}\\par" for line in below),
+            "}",
+        ]
+        if below
+        else []
     )
     if caption:
         mark = f"\\label{{{plain(label)}}}" if label else ""
-        lines = ["\\begin{table}", "\\centering", f"\\caption{{{latex_text(caption)}}}{mark}", *lines, "\\end{table}"]
+        lines = [
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{latex_text(caption)}}}{mark}",
+            *lines,
+            "\\end{table}",
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -173,10 +206,18 @@ def _latex_row(made: Grid, row: Sequence[Cell], notes: dict[str, str]) -> str:
             shown = latex_text(cell.counts) if cell.counts else "not computable"
             cells.append(f"\\multicolumn{{2}}{{l}}{{{shown}{_letter(cell.why, notes)}}}")
         elif column.kind == "estimate":
-            cells.append(f"{_latex_number(cell.counts or cell.text)} & {_latex_number(cell.bounds)}")
+            cells.append(
+                f"{_latex_number(cell.counts or cell.text)} & {_latex_number(cell.bounds)}"
+            )
         else:
-            cells.append(_latex_number(cell.text) if column.kind == "number" else latex_text(cell.text))
-    return f"{cells[0]}{mark} & {' & '.join(cells[1:])} \\\\" if len(cells) > 1 else f"{cells[0]}{mark} \\\\"
+            cells.append(
+                _latex_number(cell.text) if column.kind == "number" else latex_text(cell.text)
+            )
+    return (
+        f"{cells[0]}{mark} & {' & '.join(cells[1:])} \\\\"
+        if len(cells) > 1
+        else f"{cells[0]}{mark} \\\\"
+    )
 
 
 def _latex_number(text: str) -> str:

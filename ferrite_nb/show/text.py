@@ -1,6 +1,7 @@
 """Text: the one place that prints a rate, a difference or a p-value.
 
-A percentage never stands alone here: it comes with k/n, or with both bounds in brackets, or with a reason why
+A percentage never stands alone here: it comes with k/n, or with both bounds in brackets, or with a
+    reason why
 there is none. Proportions go in from 0 to 1; percent come out only as text.
 """
 
@@ -34,20 +35,23 @@ __all__ = [
     "reason",
 ]
 
-# The totals of a table with strata. A stratum of a file may be called microservices, or macro: Office.
+# The totals of a table with strata. A stratum of a file may be called microservices, or macro:
+# Office.
 MICRO, MACRO = "micro: all cases", "macro: mean of strata"
 FEW = 5  # fewer cases (or independent clusters) than this are "insufficient data"
 _PEOPLE = "wilson|newcombe|clopper|pearson|jeffreys|agresti|coull|mcnemar|rogan|gladen"
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _DUST = 1e-9  # how far floating point may carry a bound beyond 0 or 1
-_NOISE = Decimal("1e-9")  # in percent: what lies nearer to 0 or 100 than this is floating-point dust
+_NOISE = Decimal(
+    "1e-9"
+)  # in percent: what lies nearer to 0 or 100 than this is floating-point dust
 
 
 def digits(fraction: float | Fraction) -> str:
     """A proportion in percent, one decimal, without the sign: 0.15 is "15.0".
 
-    Rounded from the exact value, ties to even. A value that is not 0 (or not 1) is never printed as 0.0 (or
-    100.0): it keeps two figures, so that 1/20000 is "0.005" and 19999/20000 is "99.995".
+    Rounded from the exact value, ties to even. A value that is not 0 (or not 1) is never printed as
+    0.0 (or 100.0): it keeps two figures, so that 1/20000 is "0.005" and 19999/20000 is "99.995".
     """
     if isinstance(fraction, Fraction):
         value = _EXACT.divide(Decimal(100 * fraction.numerator), Decimal(fraction.denominator))
@@ -65,8 +69,8 @@ def digits(fraction: float | Fraction) -> str:
 def bracket(low: float, high: float) -> str:
     """Both bounds of an interval in percent: "[10.7, 20.6]".
 
-    A low bound near 0 and a high bound near 1 round to 0.0 and 100.0, which only makes the interval wider; the other
-    ends keep their figures, so that an upper limit is never printed as 0.0.
+    A low bound near 0 and a high bound near 1 round to 0.0 and 100.0, which only makes the interval
+    wider; the other ends keep their figures, so that an upper limit is never printed as 0.0.
     """
     first = "0.0" if 0 <= low < 0.0005 else digits(low)
     second = "100.0" if 0.9995 < high <= 1 else digits(high)
@@ -74,7 +78,9 @@ def bracket(low: float, high: float) -> str:
 
 
 def number(value: Any, *, figures: int = 4) -> str:
-    """A plain number (milliseconds, tokens, h) with up to `figures` figures, never in 1e+05 form."""
+    """A plain number (milliseconds, tokens, h) with up to `figures` figures, never in 1e+05
+    form.
+    """
     if missing(value):
         return ""
     exact = Decimal(repr(float(value)))
@@ -86,7 +92,8 @@ def number(value: Any, *, figures: int = 4) -> str:
 def p_text(p: float, log10_p: float | None = None, *, full: bool = False) -> str:
     """A p-value: four decimals, "<0.0001" below that, "< 1e-300" where a float ends; never 0.
 
-    `log10_p` decides when the p-value itself has underflowed; `full` asks for the number in the form 3.5e-18.
+    `log10_p` decides when the p-value itself has underflowed; `full` asks for the number in the
+    form 3.5e-18.
     """
     if missing(p) and missing(log10_p):
         return "not computable"
@@ -106,7 +113,9 @@ def method_text(method: str) -> str:
     return re.sub(_PEOPLE, lambda found: found[0].title().replace("Mcn", "McN"), plain(method))
 
 
-def difference_text(diff: float, low: float = math.nan, high: float = math.nan, *, note: str = "") -> str:
+def difference_text(
+    diff: float, low: float = math.nan, high: float = math.nan, *, note: str = ""
+) -> str:
     """A difference of two rates in points with its bounds: "-15.0 points [-20.1, -9.0]"."""
     if missing(diff):
         return reason(note) or "not computable"
@@ -146,8 +155,8 @@ class Estimate:
     rate, low, high : proportions from 0 to 1; NaN when not computable
     level : confidence level of the bounds
     method : name of the interval, "wilson"
-    note : what has to be said, parts joined with "; ". "not computable: …" and "insufficient data (…)" are
-        printed in place of numbers.
+    note : what has to be said, parts joined with "; ". "not computable: …" and "insufficient data
+        (…)" are printed in place of numbers.
 
     Example
     -------
@@ -169,7 +178,9 @@ class Estimate:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no proportion: it would be printed as a percentage above 100 or below 0."""
+        """Refuse what is no proportion: it would be printed as a percentage above 100 or below
+        0.
+        """
         for name in ("rate", "low", "high"):
             value = getattr(self, name)
             if not missing(value) and not -_DUST <= value <= 1 + _DUST:
@@ -179,7 +190,9 @@ class Estimate:
 
     @classmethod
     def from_row(cls, row: Any) -> Estimate:
-        """The estimate of a row of a `rates`, `gradient` or `gate` table (Series, mapping or namedtuple)."""
+        """The estimate of a row of a `rates`, `gradient` or `gate` table (Series, mapping or
+        namedtuple).
+        """
         cells = _cells(row)
         return cls(
             _count(cells.get("k")),
@@ -199,7 +212,9 @@ class Estimate:
 
     @property
     def kind(self) -> str:
-        """What may be shown: "not computable", "insufficient", "corrected", "zero", "all" or "plain"."""
+        """What may be shown: "not computable", "insufficient", "corrected", "zero", "all" or
+        "plain".
+        """
         why = reason(self.note)
         if missing(self.rate) or self.n == 0:
             return "insufficient" if why.startswith("insufficient") and self.n else "not computable"
@@ -218,7 +233,9 @@ class Estimate:
         if self.kind in ("not computable", "insufficient"):
             return str(self)
         if self.kind == "corrected":
-            return f"{self.counts}, {self._word()} {digits(self.rate)}% {bracket(self.low, self.high)}"
+            return (
+                f"{self.counts}, {self._word()} {digits(self.rate)}% {bracket(self.low, self.high)}"
+            )
         return f"{self.counts} {bracket(self.low, self.high)}".strip()
 
     def _word(self) -> str:

@@ -1,7 +1,7 @@
 """Statistics: numbers in, numbers out.
 
-No routine here sees a table of outcomes, prints, draws or rounds. Each is loaded when it is first asked
-for, so that importing this package costs no more than numpy.
+No routine here sees a table of outcomes, prints, draws or rounds. Each is loaded when it is first
+asked for, so that importing this package costs no more than numpy.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# `trend` is a routine and a module. Bound here, at once, the routine wins: bound later, it would be hidden
-# by the module as soon as somebody imports that.
+# `trend` is a routine and a module. Bound here, at once, the routine wins: bound later, it would be
+# hidden by the module as soon as somebody imports that.
 from .trend import cmh, cochrans_q, seed_spread, trend
 
 if TYPE_CHECKING:
     from .bootstrap import bootstrap_mean, bootstrap_pairs, bootstrap_proportion
     from .clusters import cluster_mean, clustered_interval, crossed_interval, design_effect
-    from .design import cluster_effect, clustered_counts, clustered_pass, expected_best, holm_power, within_attempts
+    from .design import (
+        cluster_effect,
+        clustered_counts,
+        clustered_pass,
+        expected_best,
+        holm_power,
+        within_attempts,
+    )
     from .detection import alerts, auc, auc_difference, tpr_at_fpr
     from .intervals import exact_test, interval, limit, missing_bounds
     from .judge import double_sample, garak_interval, judge_validation, kappa, rogan_gladen
@@ -42,7 +49,14 @@ if TYPE_CHECKING:
         smallest_discordant,
         smallest_k,
     )
-    from .programme import gates_together, n_for_gate, nested_gates, passing_rate, possible_counts, smallest_n
+    from .programme import (
+        gates_together,
+        n_for_gate,
+        nested_gates,
+        passing_rate,
+        possible_counts,
+        smallest_n,
+    )
 
 __all__ = [
     "alerts",
@@ -139,7 +153,14 @@ _MODULES = {
         "smallest_discordant",
         "smallest_k",
     ),
-    "programme": ("gates_together", "n_for_gate", "nested_gates", "passing_rate", "possible_counts", "smallest_n"),
+    "programme": (
+        "gates_together",
+        "n_for_gate",
+        "nested_gates",
+        "passing_rate",
+        "possible_counts",
+        "smallest_n",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -26,8 +26,11 @@ def count(value: Any, name: str) -> int:
 
 def counts(value: Any, name: str) -> NDArray[np.int64]:
     """Counts of any shape as int64; whole floats are taken as their integers."""
-    # a list is looked at item by item: numpy would turn [True, 2] into [1, 2] and [1, "2"] into text
-    array = np.asarray(value, dtype=object) if isinstance(value, list | tuple) else np.asarray(value)
+    # a list is looked at item by item: numpy would turn [True, 2] into [1, 2] and [1, "2"] into
+    # text
+    array = (
+        np.asarray(value, dtype=object) if isinstance(value, list | tuple) else np.asarray(value)
+    )
     if array.dtype.kind == "O" and set(map(type, array.flat)) == {int}:
         array = _integers(array, name)
     if array.size and array.dtype.kind not in "iuf":
@@ -55,11 +58,15 @@ def _integers(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     try:
         return array.astype(np.int64)
     except OverflowError:
-        raise ValueError(f"{name} must be whole numbers from 0 to 2**53, got one beyond 64 bits") from None
+        raise ValueError(
+            f"{name} must be whole numbers from 0 to 2**53, got one beyond 64 bits"
+        ) from None
 
 
 def _objects(array: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Counts out of Python objects (mixed lists, decimals of an engine); never out of text or dates."""
+    """Counts out of Python objects (mixed lists, decimals of an engine); never out of text or
+    dates.
+    """
     out = np.empty(array.shape, dtype=object)
     for place, item in np.ndenumerate(array):
         if item is None or isinstance(item, _NO_NUMBER):
@@ -77,14 +84,18 @@ def _objects(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     return _integers(out, name)
 
 
-def counts_of(k: Any, n: Any, names: tuple[str, str] = ("k", "n")) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def counts_of(
+    k: Any, n: Any, names: tuple[str, str] = ("k", "n")
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Broadcast k and n to one shape; k > n raises with the first pair that is wrong."""
     k_name, n_name = names
     kk, nn = counts(k, k_name), counts(n, n_name)
     try:
         kk, nn = np.broadcast_arrays(kk, nn)
     except ValueError:
-        raise ValueError(f"{k_name} and {n_name} must fit together, got shapes {kk.shape} and {nn.shape}") from None
+        raise ValueError(
+            f"{k_name} and {n_name} must fit together, got shapes {kk.shape} and {nn.shape}"
+        ) from None
     wrong = kk > nn
     if wrong.any():
         raise ValueError(
@@ -112,7 +123,9 @@ def items(value: Any, name: str) -> list[Any]:
 
 
 def numbers(value: Any, name: str) -> NDArray[np.float64]:
-    """A list of finite numbers as floats; text and None raise TypeError, NaN and infinity ValueError."""
+    """A list of finite numbers as floats; text and None raise TypeError, NaN and infinity
+    ValueError.
+    """
     array = np.asarray(value)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, got an array of shape {array.shape}")
@@ -123,7 +136,9 @@ def numbers(value: Any, name: str) -> NDArray[np.float64]:
     floats = array.astype(np.float64, copy=False)
     bad = floats[~(np.abs(floats) <= LARGEST_NUMBER)]
     if bad.size:
-        raise ValueError(f"{name} must be finite numbers up to 1e150, got {bad[0]}; leave missing values out")
+        raise ValueError(
+            f"{name} must be finite numbers up to 1e150, got {bad[0]}; leave missing values out"
+        )
     return floats
 
 
@@ -140,7 +155,9 @@ def fraction(value: Any, name: str, *, open_ends: bool = False) -> float:
     inside = 0 < number < 1 if open_ends else 0 <= number <= 1
     if math.isnan(number) or not inside:
         hint = f"; write {number / 100:g} for {number:g} %" if 1 < number < 100 else ""
-        raise ValueError(f"{name} must lie in {'(0, 1)' if open_ends else '[0, 1]'}, got {value}{hint}")
+        raise ValueError(
+            f"{name} must lie in {'(0, 1)' if open_ends else '[0, 1]'}, got {value}{hint}"
+        )
     return number
 
 
@@ -164,16 +181,24 @@ def z_of(level: Any, z: Any = None) -> float:
     return float(z)
 
 
-def choice(value: Any, name: str, allowed: tuple[str, ...], why: dict[str, str] | None = None) -> str:
-    """One of the allowed words; anything else raises and lists them (and says why a known one is refused)."""
+def choice(
+    value: Any, name: str, allowed: tuple[str, ...], why: dict[str, str] | None = None
+) -> str:
+    """One of the allowed words; anything else raises and lists them (and says why a known one is
+    refused).
+    """
     if isinstance(value, str) and value in allowed:
         return value
     reason = (why or {}).get(str(value), "")
-    raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}{reason and '; ' + reason}")
+    raise ValueError(
+        f"{name} must be one of {', '.join(allowed)}, got {value!r}{reason and '; ' + reason}"
+    )
 
 
 def generator(seed: Any) -> np.random.Generator:
-    """A generator for one call; the seed is a whole number, so that the same call gives the same bytes."""
+    """A generator for one call; the seed is a whole number, so that the same call gives the same
+    bytes.
+    """
     if isinstance(seed, bool | np.bool_):
         raise ValueError(f"seed must be a whole number >= 0, got the boolean {seed}")
     try:

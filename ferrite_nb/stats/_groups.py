@@ -1,4 +1,6 @@
-"""Rows in groups: labels as codes, and the spread between groups without taking rounding for spread."""
+"""Rows in groups: labels as codes, and the spread between groups without taking rounding for
+spread.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +12,34 @@ from numpy.typing import NDArray
 
 
 def codes(labels: Any, name: str, rows: int) -> tuple[NDArray[np.intp], int]:
-    """The labels of all rows as codes 0 … groups - 1, and the number of groups; a missing label raises."""
+    """The labels of all rows as codes 0 … groups - 1, and the number of groups; a missing label
+    raises.
+    """
     if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
         raise TypeError(f"{name} must be a list of labels, one per entry, got {labels!r}")
     if np.ndim(labels) > 1 and isinstance(labels, np.ndarray):
-        raise ValueError(f"{name} must have one label per entry, got an array of shape {labels.shape}")
+        raise ValueError(
+            f"{name} must have one label per entry, got an array of shape {labels.shape}"
+        )
     if len(labels) != rows:
-        raise ValueError(f"{name} must have one label per entry, got {len(labels)} labels for {rows} entries")
+        raise ValueError(
+            f"{name} must have one label per entry, got {len(labels)} labels for {rows} entries"
+        )
     seen: dict[Any, int] = {}
     items = labels.tolist() if isinstance(labels, np.ndarray) else labels
     code = np.fromiter((seen.setdefault(label, len(seen)) for label in items), np.intp, count=rows)
     for label in seen:
         if not _known(label):
-            raise ValueError(f"{name} must not be missing, got {label!r}; leave such rows out or name a group")
+            raise ValueError(
+                f"{name} must not be missing, got {label!r}; leave such rows out or name a group"
+            )
     return code, len(seen)
 
 
 def compact(code: NDArray[np.intp]) -> tuple[NDArray[np.intp], int]:
-    """The same grouping with the codes 0 … groups - 1, after rows were dropped or two codes joined."""
+    """The same grouping with the codes 0 … groups - 1, after rows were dropped or two codes
+    joined.
+    """
     found, dense = np.unique(code, return_inverse=True)
     return dense.astype(np.intp), len(found)
 
@@ -38,10 +50,13 @@ def _known(label: Any) -> bool:
     return label is not None and isinstance(same, bool | np.bool_) and bool(same)
 
 
-def deviations(values: NDArray[np.float64], code: NDArray[np.intp], groups: int) -> tuple[float, NDArray[np.float64]]:
+def deviations(
+    values: NDArray[np.float64], code: NDArray[np.intp], groups: int
+) -> tuple[float, NDArray[np.float64]]:
     """The mean of all values, and for each group the sum of the deviations from it.
 
-    Sums that are nothing but rounding errors are exactly 0: otherwise equal groups would seem to differ by
+    Sums that are nothing but rounding errors are exactly 0: otherwise equal groups would seem to
+        differ by
     1e-17 and get an interval of that width.
     """
     if values.min() == values.max():
@@ -61,7 +76,9 @@ def residuals(events: NDArray[np.int64], cases: NDArray[np.int64]) -> NDArray[np
     return exact
 
 
-def group_sums(residuals: NDArray[np.object_], code: NDArray[np.intp], groups: int) -> NDArray[np.object_]:
+def group_sums(
+    residuals: NDArray[np.object_], code: NDArray[np.intp], groups: int
+) -> NDArray[np.object_]:
     """Sums of whole numbers over groups, without rounding."""
     sums = np.zeros(groups, dtype=object)
     np.add.at(sums, code, residuals)
@@ -87,7 +104,9 @@ def n_eff(total_n: int, deff: float) -> float:
 
 
 def icc(between: float, within: float, sizes: NDArray[np.int64]) -> float:
-    """The intraclass correlation by analysis of variance, from the sums of squares; may be negative."""
+    """The intraclass correlation by analysis of variance, from the sums of squares; may be
+    negative.
+    """
     groups, rows = len(sizes), int(sizes.sum())
     if rows == groups:
         return math.nan

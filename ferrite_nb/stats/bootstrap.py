@@ -1,8 +1,9 @@
 """Bootstrap intervals, in closed form where resampling is only a slow way to a known distribution.
 
-Resampling the 0/1 outcomes of n cases is drawing from a binomial distribution, and resampling pairs is
-drawing the four cells of a table, so neither needs the rows. The bootstrap is here because others report
-it. It has no width when all outcomes are the same, and says so: for rates use `interval`.
+Resampling the 0/1 outcomes of n cases is drawing from a binomial distribution, and resampling pairs
+is drawing the four cells of a table, so neither needs the rows. The bootstrap is here because
+others report it. It has no width when all outcomes are the same, and says so: for rates use
+    `interval`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,13 @@ class BootstrapMean:
 
 
 def bootstrap_proportion(
-    k: int, n: int, *, method: str = "exact", level: float = 0.95, resamples: int = 10000, seed: int = 0
+    k: int,
+    n: int,
+    *,
+    method: str = "exact",
+    level: float = 0.95,
+    resamples: int = 10000,
+    seed: int = 0,
 ) -> BootstrapProportion:
     """The percentile bootstrap interval of a proportion, in a time that does not depend on n.
 
@@ -60,15 +67,16 @@ def bootstrap_proportion(
         Events and cases.
     method : {"exact", "draws"}
         "exact": the quantiles of the binomial distribution, the limit of ever more resamples.
-        "draws": percentiles of `resamples` binomial draws, as a program that resamples would report.
+        "draws": percentiles of `resamples` binomial draws, as a program that resamples would
+            report.
     level, resamples, seed
         Confidence level; number and seed of the draws.
 
     Returns
     -------
     BootstrapProportion
-        `low`, `high`, `degenerate`, `note`. At k = 0 it is (0, 0) and at k = n (1, 1), degenerate, with a
-        note: such an interval must not be shown.
+        `low`, `high`, `degenerate`, `note`. At k = 0 it is (0, 0) and at k = n (1, 1), degenerate,
+        with a note: such an interval must not be shown.
 
     Not computable when
         n = 0: NaN, not degenerate.
@@ -109,7 +117,14 @@ def bootstrap_proportion(
 
 
 def bootstrap_pairs(
-    both: int, b: int, c: int, neither: int, *, level: float = 0.95, resamples: int = 10000, seed: int = 0
+    both: int,
+    b: int,
+    c: int,
+    neither: int,
+    *,
+    level: float = 0.95,
+    resamples: int = 10000,
+    seed: int = 0,
 ) -> BootstrapPairs:
     """The percentile bootstrap interval of the difference of two paired rates.
 
@@ -126,8 +141,8 @@ def bootstrap_pairs(
         `diff` = (b - c)/n, `low`, `high`, `note`.
 
     Not computable when
-        n = 0: all NaN. All resamples would be the same (b = c = 0, or only b, or only c): low and high
-        are NaN.
+        n = 0: all NaN. All resamples would be the same (b = c = 0, or only b, or only c): low and
+        high are NaN.
 
     Raises
     ------
@@ -140,7 +155,9 @@ def bootstrap_pairs(
     >>> bootstrap_pairs(57, 48, 0, 195).diff
     0.16
     """
-    cells = [_check.count(cell, name) for cell, name in zip((both, b, c, neither), _CELLS, strict=True)]
+    cells = [
+        _check.count(cell, name) for cell, name in zip((both, b, c, neither), _CELLS, strict=True)
+    ]
     tail = (1 - _check.level_of(level)) / 2
     draws, random = _check.draws_of(resamples), _check.generator(seed)
     cases = sum(cells)
@@ -177,7 +194,8 @@ def bootstrap_mean(
         `estimate`, `low`, `high` in the unit of the values, `note`.
 
     Not computable when
-        There are fewer than two values or clusters, all values are equal, or no resample differs: low and
+        There are fewer than two values or clusters, all values are equal, or no resample differs:
+            low and
         high are NaN. Without any value the estimate is NaN too.
 
     Raises
@@ -187,8 +205,8 @@ def bootstrap_mean(
 
     Notes
     -----
-    Draws are made in blocks of about 24 MiB, whatever the number of values. With few clusters a percentile
-    interval is too narrow: `cluster_mean` is the better choice below about 30.
+    Draws are made in blocks of about 24 MiB, whatever the number of values. With few clusters a
+    percentile interval is too narrow: `cluster_mean` is the better choice below about 30.
 
     Source
     ------

@@ -1,10 +1,12 @@
-"""Rates and means of cases that come in clusters: templates, prompts, tasks that rise and fall together.
+"""Rates and means of cases that come in clusters: templates, prompts, tasks that rise and fall
+together.
 
-Ten variants of one template are not ten independent cases. The interval here is Wilson's with the effective
-number of cases in place of n, and Student's quantile for the number of clusters in place of z. Both parts
-matter: without Student's quantile it covers too little with few clusters.
+Ten variants of one template are not ten independent cases. The interval here is Wilson's with the
+effective number of cases in place of n, and Student's quantile for the number of clusters in place
+of z. Both parts matter: without Student's quantile it covers too little with few clusters.
 
-Limit: when cases of a cluster are very alike and events are rare (fewer than about five clusters expected
+Limit: when cases of a cluster are very alike and events are rare (fewer than about five clusters
+    expected
 to have one), even this interval covers too little, about .87 in place of .95.
 """
 
@@ -92,13 +94,15 @@ def design_effect(k: Any, n: Any) -> DesignEffect:
     Returns
     -------
     DesignEffect
-        `rate`; `se` by survey linearisation (the "CR1" sandwich of an intercept); `deff`, the variance over
-        that of a simple random sample; `icc`, the intraclass correlation by analysis of variance, which may
-        be negative; `n_eff`, the number of independent cases worth as much, never above n; `clusters`.
+        `rate`; `se` by survey linearisation (the "CR1" sandwich of an intercept); `deff`, the
+        variance over that of a simple random sample; `icc`, the intraclass correlation by analysis
+        of variance, which may be negative; `n_eff`, the number of independent cases worth as much,
+        never above n; `clusters`.
 
     Not computable when
         All outcomes are the same: deff and icc are NaN, se is 0 and n_eff the number of clusters.
-        One case per cluster: icc is NaN. One cluster: all but rate and clusters are NaN. No case: rate too.
+        One case per cluster: icc is NaN. One cluster: all but rate and clusters are NaN. No case:
+            rate too.
 
     Raises
     ------
@@ -123,7 +127,10 @@ def design_effect(k: Any, n: Any) -> DesignEffect:
     if total_k in (0, total_n):
         return DesignEffect(rate, 0.0, NAN, NAN, float(clusters), clusters)
     residuals = _groups.residuals(events, cases)
-    se, deff = math.sqrt(_groups.variance(residuals, total_n)), _groups.deff(residuals, total_k, total_n)
+    se, deff = (
+        math.sqrt(_groups.variance(residuals, total_n)),
+        _groups.deff(residuals, total_k, total_n),
+    )
     between = float(((events - cases * rate) ** 2 / cases).sum())
     within = float((events * ((cases - events) / cases)).sum())
     icc = _groups.icc(between, within, cases)
@@ -143,8 +150,8 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     Returns
     -------
     ClusteredInterval
-        `rate`, `low`, `high`, `n_eff`, `deff`, `df` (clusters - 1), `clusters`, `note`. With fewer than five
-        clusters the numbers are there and the note starts with "insufficient clusters".
+        `rate`, `low`, `high`, `n_eff`, `deff`, `df` (clusters - 1), `clusters`, `note`. With fewer
+        than five clusters the numbers are there and the note starts with "insufficient clusters".
 
     Not computable when
         There is one cluster or no case: low, high, n_eff and deff are NaN.
@@ -156,8 +163,9 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
 
     Notes
     -----
-    When all outcomes are the same they say nothing about correlation, so each cluster counts as one case. The
-    interval is never narrower than that of the same cases without clusters at the same Student quantile.
+    When all outcomes are the same they say nothing about correlation, so each cluster counts as one
+    case. The interval is never narrower than that of the same cases without clusters at the same
+    Student quantile.
 
     Source
     ------
@@ -175,7 +183,9 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     clusters, total_k, total_n = len(cases), int(events.sum()), int(cases.sum())
     rate, df = _share(total_k, total_n), max(clusters - 1, 0)
     if clusters < 2:
-        return ClusteredInterval(rate, NAN, NAN, NAN, NAN, df, clusters, ONE if clusters else "no case")
+        return ClusteredInterval(
+            rate, NAN, NAN, NAN, NAN, df, clusters, ONE if clusters else "no case"
+        )
     deff, n_eff, notes = NAN, float(clusters), _few(clusters)
     if total_k in (0, total_n):
         notes.append(f"{total_k} of {total_n} in {clusters} clusters: counted as {clusters}")
@@ -186,8 +196,11 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     return ClusteredInterval(rate, low, high, n_eff, deff, df, clusters, "; ".join(notes))
 
 
-def crossed_interval(k: Any, n: Any, first: Any, second: Any, *, level: float = 0.95) -> CrossedInterval:
-    """The confidence interval of a rate whose cases have two crossed labels, such as user task and injection.
+def crossed_interval(
+    k: Any, n: Any, first: Any, second: Any, *, level: float = 0.95
+) -> CrossedInterval:
+    """The confidence interval of a rate whose cases have two crossed labels, such as user task and
+    injection.
 
     Parameters
     ----------
@@ -201,7 +214,8 @@ def crossed_interval(k: Any, n: Any, first: Any, second: Any, *, level: float = 
     Returns
     -------
     CrossedInterval
-        As `clustered_interval`; `clusters` is the pair of counts and `df` the smaller of them less one.
+        As `clustered_interval`; `clusters` is the pair of counts and `df` the smaller of them less
+        one.
 
     Not computable when
         Either label has one value, or there is no case: low, high, n_eff and deff are NaN.
@@ -213,8 +227,8 @@ def crossed_interval(k: Any, n: Any, first: Any, second: Any, *, level: float = 
 
     Notes
     -----
-    The variance is first + second - both, but never less than that of one label alone: the plain sum can be
-    negative, and a crossed interval must not be narrower than a one-way one.
+    The variance is first + second - both, but never less than that of one label alone: the plain
+    sum can be negative, and a crossed interval must not be narrower than a one-way one.
 
     Source
     ------
@@ -268,13 +282,14 @@ def cluster_mean(values: Any, cluster: Any, *, level: float = 0.95) -> ClusterMe
     Returns
     -------
     ClusterMean
-        `mean`, `se`, `icc`, `deff`, `df` (clusters - 1), `clusters`, `low`, `high`, `note`; se, low and
-        high in the unit of the values. With fewer than five clusters the note starts with "insufficient
-        clusters".
+        `mean`, `se`, `icc`, `deff`, `df` (clusters - 1), `clusters`, `low`, `high`, `note`; se, low
+        and high in the unit of the values. With fewer than five clusters the note starts with
+        "insufficient clusters".
 
     Not computable when
         There is one cluster: se, icc, deff, low and high are NaN; without any value the mean too.
-        se is 0: low and high are NaN, because a width of zero is not precision. All values are equal: icc
+        se is 0: low and high are NaN, because a width of zero is not precision. All values are
+            equal: icc
         and deff are NaN. One value per cluster: icc is NaN.
 
     Raises
@@ -316,10 +331,14 @@ def cluster_mean(values: Any, cluster: Any, *, level: float = 0.95) -> ClusterMe
         notes.append("all cluster means are equal: no interval")
         return ClusterMean(mean, se, icc, deff, df, groups, NAN, NAN, "; ".join(notes))
     half_width = _student(df, level) * se
-    return ClusterMean(mean, se, icc, deff, df, groups, mean - half_width, mean + half_width, "; ".join(notes))
+    return ClusterMean(
+        mean, se, icc, deff, df, groups, mean - half_width, mean + half_width, "; ".join(notes)
+    )
 
 
-def _filled(events: NDArray[np.int64], cases: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _filled(
+    events: NDArray[np.int64], cases: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Only the clusters that have cases."""
     return events[cases > 0], cases[cases > 0]
 
@@ -331,7 +350,11 @@ def _share(k: int, n: int) -> float:
 
 def _few(clusters: int) -> list[str]:
     """The note that there are too few clusters, if so."""
-    return [f"insufficient clusters ({clusters}; at least {FEWEST} are needed)"] if clusters < FEWEST else []
+    return (
+        [f"insufficient clusters ({clusters}; at least {FEWEST} are needed)"]
+        if clusters < FEWEST
+        else []
+    )
 
 
 def _student(df: int, level: float) -> float:

@@ -1,6 +1,7 @@
 """What the design of a run does to its numbers: clusters, attempts, variants, several comparisons.
 
-All are exact: the number of events in clusters is a convolution of beta-binomials, never a simulation.
+All are exact: the number of events in clusters is a convolution of beta-binomials, never a
+    simulation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ClusterEffect:
-    """Result of `cluster_effect`: what templates do to a run that is taken for independent cases."""
+    """Result of `cluster_effect`: what templates do to a run that is taken for independent
+    cases.
+    """
 
     deff: float
     n_eff: float
@@ -45,7 +48,8 @@ def clustered_counts(clusters: int, size: int, rate: float, *, icc: float) -> ND
     ----------
     clusters, size : number of clusters, and of cases in each.
     rate : true rate over all clusters.
-    icc : correlation of two cases of one cluster, in [0, 1]; each cluster's own rate is a Beta draw.
+    icc : correlation of two cases of one cluster, in [0, 1]; each cluster's own rate is a Beta
+        draw.
 
     Returns
     -------
@@ -76,8 +80,11 @@ def clustered_counts(clusters: int, size: int, rate: float, *, icc: float) -> ND
     return total
 
 
-def cluster_effect(clusters: int, size: int, rate: float, *, icc: float, level: float = 0.95) -> ClusterEffect:
-    """Design effect, effective cases, and the true coverage of a Wilson interval that ignores the clusters.
+def cluster_effect(
+    clusters: int, size: int, rate: float, *, icc: float, level: float = 0.95
+) -> ClusterEffect:
+    """Design effect, effective cases, and the true coverage of a Wilson interval that ignores the
+    clusters.
 
     Parameters
     ----------
@@ -101,10 +108,14 @@ def cluster_effect(clusters: int, size: int, rate: float, *, icc: float, level: 
         return ClusterEffect(math.nan, math.nan, math.nan)
     ends = interval(np.arange(n + 1), n, level=level)
     deff = 1 + (size - 1) * icc
-    return ClusterEffect(deff, n / deff, float(weights[(ends.low <= rate) & (rate <= ends.high)].sum()))
+    return ClusterEffect(
+        deff, n / deff, float(weights[(ends.low <= rate) & (rate <= ends.high)].sum())
+    )
 
 
-def clustered_pass(clusters: int, size: int, k: int, rate: float, *, icc: float, direction: str = "at most") -> float:
+def clustered_pass(
+    clusters: int, size: int, k: int, rate: float, *, icc: float, direction: str = "at most"
+) -> float:
     """Probability to pass a gate on k events when cases come in clusters: the gate's true curve.
 
     Parameters
@@ -129,8 +140,8 @@ def within_attempts(rate: float, attempts: Any, *, icc: float = 0.0) -> Any:
     ----------
     rate : success rate of one attempt, over all cases.
     attempts : K, one or many.
-    icc : how much of it belongs to the case: 0 = all cases alike; else each case has its own rate, a Beta
-        draw with this correlation of its attempts.
+    icc : how much of it belongs to the case: 0 = all cases alike; else each case has its own rate,
+        a Beta draw with this correlation of its attempts.
 
     Returns
     -------
@@ -192,8 +203,8 @@ def holm_power(n: int, p_b: float, p_c: float, *, family: int = 6, alpha: float 
     Returns
     -------
     float
-        P(p <= alpha/family): what is found whatever the other comparisons show, hence a lower limit of the
-        power under Holm.
+        P(p <= alpha/family): what is found whatever the other comparisons show, hence a lower limit
+        of the power under Holm.
 
     Example
     -------

@@ -1,7 +1,8 @@
 """Detectors by counts: TPR at a fixed FPR, AUC with DeLong's interval, and alerts at a base rate.
 
-A detector flags a case when score >= threshold; labels are 1 for positives and 0 for negatives. An allowed
-false-positive rate is first turned into a number of negatives, so that no two floats are ever compared.
+A detector flags a case when score >= threshold; labels are 1 for positives and 0 for negatives. An
+allowed false-positive rate is first turned into a number of negatives, so that no two floats are
+ever compared.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from numpy.typing import NDArray
 from ._check import choice, count, fraction, level_of, z_of
 from .intervals import interval as proportion_interval
 
-__all__ = ["Alerts", "Auc", "AucDifference", "TprAtFpr", "alerts", "auc", "auc_difference", "tpr_at_fpr"]
+__all__ = [
+    "Alerts",
+    "Auc",
+    "AucDifference",
+    "TprAtFpr",
+    "alerts",
+    "auc",
+    "auc_difference",
+    "tpr_at_fpr",
+]
 
 NAN = math.nan
 Floats = NDArray[np.float64]
@@ -24,7 +34,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TprAtFpr:
-    """Result of `tpr_at_fpr`: rates are proportions, `tp` of `n_pos` and `fp` of `n_neg` are counts."""
+    """Result of `tpr_at_fpr`: rates are proportions, `tp` of `n_pos` and `fp` of `n_neg` are
+    counts.
+    """
 
     tpr: float
     low: float
@@ -88,8 +100,8 @@ def tpr_at_fpr(
     labels : 1 (or True) for positives, 0 for negatives.
     scores : one number per case, higher = more suspect.
     max_fpr : the allowed false-positive rate, in [0, 1].
-    interval : "bootstrap" (the threshold is estimated, and found anew in each resample) or "wilson" (as if
-        the threshold were given; it covers too little).
+    interval : "bootstrap" (the threshold is estimated, and found anew in each resample) or "wilson"
+        (as if the threshold were given; it covers too little).
     level, resamples, seed : of the interval.
 
     Returns
@@ -109,9 +121,9 @@ def tpr_at_fpr(
 
     Notes
     -----
-    Ties move together and nothing is interpolated. Below 1/n_neg a rate cannot be told from 0: `resolvable`
-    is False and the note says what was measured instead. The bootstrap limits are widened to hold the
-    Wilson limits.
+    Ties move together and nothing is interpolated. Below 1/n_neg a rate cannot be told from 0:
+    `resolvable` is False and the note says what was measured instead. The bootstrap limits are
+    widened to hold the Wilson limits.
 
     Example
     -------
@@ -140,10 +152,14 @@ def tpr_at_fpr(
         drawn_low, drawn_high = _resampled(pos, neg, allowed, level, (resamples, seed))
         low, high = min(low, drawn_low), max(high, drawn_high)
     resolvable = max_fpr * n_neg >= 1 - 1e-9
-    note = f"1/{n_neg} is above the limit: this is the TPR at no false positive in {n_neg} negatives"
+    note = (
+        f"1/{n_neg} is above the limit: this is the TPR at no false positive in {n_neg} negatives"
+    )
     threshold = float(flagged.min()) if flagged.size else math.inf
     note = "" if resolvable else note
-    return TprAtFpr(tp / n_pos, low, high, tp, n_pos, fp, n_neg, fp / n_neg, threshold, resolvable, note)
+    return TprAtFpr(
+        tp / n_pos, low, high, tp, n_pos, fp, n_neg, fp / n_neg, threshold, resolvable, note
+    )
 
 
 def _split(labels: Any, scores: Any) -> tuple[Floats, Floats]:
@@ -161,29 +177,39 @@ def _cases(labels: Any, scores: Any, name: str) -> tuple[NDArray[np.bool_], Floa
         if array.size and array.dtype.kind not in "biuf":
             raise TypeError(f"{word} must be numbers, got {array.dtype}")
     if flags.size != values.size:
-        raise ValueError(f"labels and {name} need one entry per case, got {flags.size} and {values.size}")
+        raise ValueError(
+            f"labels and {name} need one entry per case, got {flags.size} and {values.size}"
+        )
     wrong = flags[(flags != 0) & (flags != 1)]
     if wrong.size:
         raise ValueError(f"labels must be 0 or 1, got {wrong[0]}")
     values = values.astype(float)
     bad = values[np.isnan(values) | np.isposinf(values)]
     if bad.size:
-        raise ValueError(f"{name} must be numbers below infinity, got {bad[0]}; leave unscored cases out")
+        raise ValueError(
+            f"{name} must be numbers below infinity, got {bad[0]}; leave unscored cases out"
+        )
     return flags == 1, values
 
 
 def _above(ordered: Floats, barrier: float, everything: bool) -> int:
     """How many of the ordered scores lie above the barrier."""
-    return ordered.size if everything else int(ordered.size - np.searchsorted(ordered, barrier, side="right"))
+    return (
+        ordered.size
+        if everything
+        else int(ordered.size - np.searchsorted(ordered, barrier, side="right"))
+    )
 
 
 def _resampled(
     pos: Floats, neg: Floats, allowed: int, level: float, draws: tuple[int, int]
 ) -> tuple[float, float]:
-    """Percentiles of the TPR when positives and negatives are resampled and the threshold is found anew.
+    """Percentiles of the TPR when positives and negatives are resampled and the threshold is found
+    anew.
 
-    Only one order statistic of the resampled negatives matters, and of uniform ranks it is a Beta draw; the
-    resampled positives above it are a binomial draw. So each resample costs two numbers, at any n.
+    Only one order statistic of the resampled negatives matters, and of uniform ranks it is a Beta
+    draw; the resampled positives above it are a binomial draw. So each resample costs two numbers,
+    at any n.
     """
     resamples, seed = draws
     rng = np.random.default_rng(seed)
@@ -213,7 +239,8 @@ def auc(labels: Any, scores: Any, *, level: float = 0.95) -> Auc:
 
     Not computable when
     -------------------
-    A class is empty: all NaN. One case in a class, or no variance (as at an area of 1): no interval.
+    A class is empty: all NaN. One case in a class, or no variance (as at an area of 1): no
+        interval.
 
     Source
     ------
@@ -234,7 +261,9 @@ def auc(labels: Any, scores: Any, *, level: float = 0.95) -> Auc:
     v10, v01 = _placements(is_positive, values)
     area = math.fsum(v10.tolist()) / n_pos
     if n_pos == 1 or n_neg == 1:
-        return Auc(area, NAN, NAN, NAN, f"one {'positive' if n_pos == 1 else 'negative'} case: no interval")
+        return Auc(
+            area, NAN, NAN, NAN, f"one {'positive' if n_pos == 1 else 'negative'} case: no interval"
+        )
     variance = _variance(v10, v01)
     if variance == 0:
         return Auc(area, NAN, NAN, NAN, f"no variance at an AUC of {area:g}: no interval")
@@ -243,7 +272,9 @@ def auc(labels: Any, scores: Any, *, level: float = 0.95) -> Auc:
 
 
 def _placements(is_positive: NDArray[np.bool_], values: Floats) -> tuple[Floats, Floats]:
-    """Share of negatives below each positive, and of positives above each negative; ties count one half."""
+    """Share of negatives below each positive, and of positives above each negative; ties count one
+    half.
+    """
     from scipy.stats import rankdata
 
     pos, neg = values[is_positive], values[~is_positive]
@@ -254,17 +285,22 @@ def _placements(is_positive: NDArray[np.bool_], values: Floats) -> tuple[Floats,
 
 
 def _variance(v10: Floats, v01: Floats) -> float:
-    """DeLong's variance; equal placements have exactly none, whatever rounding makes of their mean."""
+    """DeLong's variance; equal placements have exactly none, whatever rounding makes of their
+    mean.
+    """
     parts = [float(v.var(ddof=1)) / v.size if np.ptp(v) > 1e-12 else 0.0 for v in (v10, v01)]
     return sum(parts)
 
 
-def auc_difference(labels: Any, scores_a: Any, scores_b: Any, *, level: float = 0.95) -> AucDifference:
+def auc_difference(
+    labels: Any, scores_a: Any, scores_b: Any, *, level: float = 0.95
+) -> AucDifference:
     """Difference of two areas on the same cases, with DeLong's paired standard error.
 
     Parameters
     ----------
-    labels : as in `tpr_at_fpr`; `scores_a`, `scores_b`: the two detectors' scores of the same cases.
+    labels : as in `tpr_at_fpr`; `scores_a`, `scores_b`: the two detectors' scores of the same
+        cases.
     level : confidence level.
 
     Returns
@@ -274,7 +310,8 @@ def auc_difference(labels: Any, scores_a: Any, scores_b: Any, *, level: float = 
 
     Not computable when
     -------------------
-    A class is empty: all NaN. One case in a class or no variance of the difference: limits, z, p are NaN.
+    A class is empty: all NaN. One case in a class or no variance of the difference: limits, z, p
+        are NaN.
 
     Source
     ------
@@ -321,7 +358,11 @@ def alerts(tpr: float, fpr: float, base_rate: float, per_day: float) -> Alerts:
     >>> round(r.precision, 4), r.true_alerts, round(r.false_alerts, 6)
     (0.0187, 19.0, 999.0)
     """
-    tpr, fpr, base_rate = fraction(tpr, "tpr"), fraction(fpr, "fpr"), fraction(base_rate, "base_rate")
+    tpr, fpr, base_rate = (
+        fraction(tpr, "tpr"),
+        fraction(fpr, "fpr"),
+        fraction(base_rate, "base_rate"),
+    )
     if isinstance(per_day, str | bytes) or per_day is None:
         raise TypeError(f"per_day must be a number >= 0, got {per_day!r}")
     per_day = float(per_day)

@@ -1,6 +1,8 @@
-"""Intervals of a difference between two modes: paired counts, unmatched counts, and measured overhead.
+"""Intervals of a difference between two modes: paired counts, unmatched counts, and measured
+overhead.
 
-Two paired methods are offered because no library has either: Newcombe's (closed form, the default) and
+Two paired methods are offered because no library has either: Newcombe's (closed form, the default)
+    and
 Tango's score interval. Both keep a width when no case differs, where a bootstrap has none.
 """
 
@@ -87,12 +89,13 @@ def paired_difference(
 
     Not computable when
     -------------------
-    There is no case; with "bootstrap" also when no case differs. The limits are NaN, the note says why.
+    There is no case; with "bootstrap" also when no case differs. The limits are NaN, the note says
+    why.
 
     Source
     ------
-    Newcombe 1998, Stat Med 17:2635, method 10; Tango 1998, Stat Med 17:891. Agrees with the R packages
-    ratesci, contingencytables and PropCIs.
+    Newcombe 1998, Stat Med 17:2635, method 10; Tango 1998, Stat Med 17:891. Agrees with the R
+    packages ratesci, contingencytables and PropCIs.
 
     Example
     -------
@@ -102,7 +105,12 @@ def paired_difference(
     """
     method = choice(method, "method", ("newcombe", "tango", "bootstrap"))
     z = z_of(level)
-    both, b, c, neither = count(both, "both"), count(b, "b"), count(c, "c"), count(neither, "neither")
+    both, b, c, neither = (
+        count(both, "both"),
+        count(b, "b"),
+        count(c, "c"),
+        count(neither, "neither"),
+    )
     n = both + b + c + neither
     if n == 0:
         return PairedDifference(math.nan, math.nan, math.nan, "no case")
@@ -133,7 +141,9 @@ def _newcombe(both: int, b: int, c: int, neither: int, level: float) -> tuple[fl
 
 
 def _tango(b: int, c: int, n: int, z: float) -> tuple[float, float]:
-    """The two roots of the score equation; where its variance is 0 at the estimate, in closed form."""
+    """The two roots of the score equation; where its variance is 0 at the estimate, in closed
+    form.
+    """
     if b == c == 0:
         end = z * z / (n + z * z)
         return -end, end
@@ -187,7 +197,8 @@ def difference(k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95) -> Di
 
     # The result is a tuple in every release, but not always of the same type.
     low, high = (
-        float(end) for end in confint_proportions_2indep(k1, n1, k2, n2, method="newcomb", alpha=1 - level)
+        float(end)
+        for end in confint_proportions_2indep(k1, n1, k2, n2, method="newcomb", alpha=1 - level)
     )
     p = float(fisher_exact(np.array([[k1, n1 - k1], [k2, n2 - k2]])).pvalue)
     return Difference(k1 / n1 - k2 / n2, max(-1.0, low), min(1.0, high), min(p, 1.0))
@@ -204,8 +215,9 @@ def paired_quantile(differences: Any, q: float, *, level: float = 0.95) -> Paire
     Returns
     -------
     PairedQuantile
-        `value` = the element at floor((n-1)q + 1/2); `low`, `high` = order statistics whose ranks are
-        `low_index`, `high_index` (from 1; 0 and n+1 are open ends, -Inf and Inf); their `coverage`.
+        `value` = the element at floor((n-1)q + 1/2); `low`, `high` = order statistics whose ranks
+        are `low_index`, `high_index` (from 1; 0 and n+1 are open ends, -Inf and Inf); their
+        `coverage`.
 
     Not computable when
     -------------------
@@ -234,20 +246,26 @@ def paired_quantile(differences: Any, q: float, *, level: float = 0.95) -> Paire
         raise TypeError(f"differences must be numbers, got {array.dtype}")
     values = np.sort(array.astype(float))
     if np.isnan(values).any():
-        raise ValueError("differences must not hold NaN; leave out the pairs that were not measured")
+        raise ValueError(
+            "differences must not hold NaN; leave out the pairs that were not measured"
+        )
     n = values.size
     if n == 0:
         nan = math.nan
         return PairedQuantile(nan, nan, nan, nan, nan, nan, 0, "no pair")
     # Half rounds up, on every rank: Python's round would go to the even one.
     value = float(values[math.floor((n - 1) * q + 0.5)])
-    low_index, high_index = (int(binom.ppf(tail, n, q)) for tail in ((1 - level) / 2, (1 + level) / 2))
+    low_index, high_index = (
+        int(binom.ppf(tail, n, q)) for tail in ((1 - level) / 2, (1 + level) / 2)
+    )
     high_index += 1
     coverage = float(binom.cdf(high_index - 1, n, q) - binom.cdf(low_index - 1, n, q))
     low = float(values[low_index - 1]) if low_index else -math.inf
     high = float(values[high_index - 1]) if high_index <= n else math.inf
     open_ends = " and ".join(
-        word for word, is_open in (("no lower", not low_index), ("no upper", high_index > n)) if is_open
+        word
+        for word, is_open in (("no lower", not low_index), ("no upper", high_index > n))
+        if is_open
     )
     note = f"{open_ends} limit from {n} pair{'s' * (n > 1)}" if open_ends else ""
     return PairedQuantile(value, low, high, low_index, high_index, coverage, n, note)

@@ -1,4 +1,6 @@
-"""The interval of a garak report: what garak prints, in closed form, and what it should have refused."""
+"""The interval of a garak report: what garak prints, in closed form, and what it should have
+refused.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ def garak_interval(
     Parameters
     ----------
     k, n : hits of all attempts.
-    mode : "none", "simple" (Wilson, uncorrected), "bootstrap" (fixed Se and Sp, 1 and 1 when absent),
-        "backoff" (bootstrap when Se and Sp are known and n >= min_n, else simple).
+    mode : "none", "simple" (Wilson, uncorrected), "bootstrap" (fixed Se and Sp, 1 and 1 when
+        absent), "backoff" (bootstrap when Se and Sp are known and n >= min_n, else simple).
     se, sp : the detector's sensitivity and specificity, both or neither.
     min_n : smallest n that is resampled.
 
@@ -52,8 +54,8 @@ def garak_interval(
 
     Not computable when
     -------------------
-    Mode "none"; "bootstrap" below `min_n`; Se + Sp <= 1 where they would be used (garak prints [100, 100]
-    or [0, 0] there); n = 0.
+    Mode "none"; "bootstrap" below `min_n`; Se + Sp <= 1 where they would be used (garak prints
+    [100, 100] or [0, 0] there); n = 0.
 
     Notes
     -----
@@ -84,5 +86,7 @@ def garak_interval(
     if se + sp <= 1 + 1e-12:
         return GarakInterval(NAN, NAN, "none", no_better_than_chance(se, sp))
     drawn = bootstrap_proportion(k, n, level=level)
-    low, high = (min(max((float(p) + sp - 1) / (se + sp - 1), 0.0), 1.0) for p in (drawn.low, drawn.high))
+    low, high = (
+        min(max((float(p) + sp - 1) / (se + sp - 1), 0.0), 1.0) for p in (drawn.low, drawn.high)
+    )
     return GarakInterval(low, high, "bootstrap", drawn.note)

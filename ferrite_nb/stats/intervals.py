@@ -1,8 +1,10 @@
 """Intervals of one proportion: k of n cases, and what the rate may be.
 
-Wilson is the default everywhere: it keeps its level on average, also for small n and rare events, and it
-never leaves [0, 1]. Clopper-Pearson is for rules that must never cover less than they say. The textbook
-(normal) interval is refused: at 0 of n it is [0, 0], which claims certainty out of a few cases.
+Wilson is the default everywhere: it keeps its level on average, also for small n and rare events,
+    and it
+never leaves [0, 1]. Clopper-Pearson is for rules that must never cover less than they say. The
+textbook (normal) interval is refused: at 0 of n it is [0, 0], which claims certainty out of a few
+cases.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from scipy.special import betainccinv, betaincinv, ndtri
 from . import _check
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
-_REFUSED = {"normal": "the normal interval has no width at 0 of n and covers far too little for rare events"}
+_REFUSED = {
+    "normal": "the normal interval has no width at 0 of n and covers far too little for rare events"
+}
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +36,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class ExactTest:
-    """P values of the exact binomial test: rate different, rate smaller, rate greater than the given one."""
+    """P values of the exact binomial test: rate different, rate smaller, rate greater than the
+    given one.
+    """
 
     two_sided: float
     less: float
@@ -47,7 +53,9 @@ class MissingBounds:
     ceiling: float
 
 
-def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None) -> Interval:
+def interval(
+    k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: float | None = None
+) -> Interval:
     """The two-sided confidence interval of a proportion.
 
     Parameters
@@ -63,7 +71,8 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     Returns
     -------
     Interval
-        `low` and `high`, proportions: floats for scalars, arrays for arrays. For every method the low end
+        `low` and `high`, proportions: floats for scalars, arrays for arrays. For every method the
+            low end
         at k = 0 is exactly 0.0 and the high end at k = n exactly 1.0.
 
     Not computable when
@@ -74,18 +83,20 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     TypeError
         A count is text or None.
     ValueError
-        A count is a fraction, negative, a boolean or missing, k > n, the level is not inside (0, 1), the
-        method is unknown, or `z` is given together with a level or with a method that has no z.
+        A count is a fraction, negative, a boolean or missing, k > n, the level is not inside (0,
+        1), the method is unknown, or `z` is given together with a level or with a method that has
+        no z.
 
     Notes
     -----
-    The jeffreys ends at k = 0 and k = n are set by the rule of Brown, Cai and DasGupta; the other end stays
-    the plain quantile. Its coverage falls to .88 at n = 100; wilson stays near its level on average.
+    The jeffreys ends at k = 0 and k = n are set by the rule of Brown, Cai and DasGupta; the other
+    end stays the plain quantile. Its coverage falls to .88 at n = 100; wilson stays near its level
+    on average.
 
     Source
     ------
-    Wilson 1927; Clopper, Pearson 1934; Agresti, Coull 1998; Brown, Cai, DasGupta 2001. Tested against R and
-    mpmath.
+    Wilson 1927; Clopper, Pearson 1934; Agresti, Coull 1998; Brown, Cai, DasGupta 2001. Tested
+    against R and mpmath.
 
     Example
     -------
@@ -100,7 +111,9 @@ def interval(k: Any, n: Any, *, method: str = "wilson", level: float = 0.95, z: 
     _check.choice(method, "method", METHODS, _REFUSED)
     level = _check.level_of(level)
     if z is not None and method not in ("wilson", "agresti-coull"):
-        raise ValueError(f"z works with wilson and agresti-coull only, got method = {method!r}; give level")
+        raise ValueError(
+            f"z works with wilson and agresti-coull only, got method = {method!r}; give level"
+        )
     quantile = None if z is None else _check.z_of(level, z)
     # floats, because the square of a large integer n overflows in silence
     some = np.where(cases > 0, cases, 1).astype(np.float64)
@@ -169,8 +182,8 @@ def exact_test(k: int, n: int, rate: float) -> ExactTest:
     Returns
     -------
     ExactTest
-        `two_sided` (the sum of all outcomes that are at most as likely as the observed one), `less`,
-        `greater`.
+        `two_sided` (the sum of all outcomes that are at most as likely as the observed one),
+        `less`, `greater`.
 
     Not computable when
         n = 0: all NaN.
@@ -239,7 +252,11 @@ def missing_bounds(k: int, n: int, missing: int) -> MissingBounds:
     >>> round(bounds.floor, 6), round(bounds.ceiling, 6)
     (0.142857, 0.190476)
     """
-    events, cases, unknown = _check.count(k, "k"), _check.count(n, "n"), _check.count(missing, "missing")
+    events, cases, unknown = (
+        _check.count(k, "k"),
+        _check.count(n, "n"),
+        _check.count(missing, "missing"),
+    )
     _check.counts_of(events, cases)
     everything = cases + unknown
     if everything == 0:
@@ -248,7 +265,9 @@ def missing_bounds(k: int, n: int, missing: int) -> MissingBounds:
 
 
 def score_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """The Wilson formula for any real n > 0: also for an effective sample size and a Student quantile."""
+    """The Wilson formula for any real n > 0: also for an effective sample size and a Student
+    quantile.
+    """
     shrink = 1 + z**2 / n
     centre = (rate + z**2 / (2 * n)) / shrink
     half_width = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / shrink
@@ -263,14 +282,21 @@ def _added_limits(k: Any, n: Any, z: Any) -> tuple[Any, Any]:
     return np.clip(rate - half_width, 0, 1), np.clip(rate + half_width, 0, 1)
 
 
-def _ends(k: Floats, n: Floats, method: str, level: float, z: float | None) -> tuple[Floats, Floats]:
+def _ends(
+    k: Floats, n: Floats, method: str, level: float, z: float | None
+) -> tuple[Floats, Floats]:
     """Both ends before the exact ends are set."""
     tail = (1 - level) / 2
     if method in ("wilson", "agresti-coull"):
         quantile = float(-ndtri(tail)) if z is None else z
-        return score_limits(k / n, n, quantile) if method == "wilson" else _added_limits(k, n, quantile)
+        return (
+            score_limits(k / n, n, quantile)
+            if method == "wilson"
+            else _added_limits(k, n, quantile)
+        )
     if method == "jeffreys":
-        # not from statsmodels: 0.14.6 takes the upper quantile at 1 - tail, which loses digits near level 1
+        # not from statsmodels: 0.14.6 takes the upper quantile at 1 - tail, which loses digits near
+        # level 1
         a, b = k + 0.5, n - k + 0.5
         return np.asarray(betaincinv(a, b, tail)), np.asarray(betainccinv(a, b, tail))
     from statsmodels.stats.proportion import proportion_confint
@@ -289,7 +315,9 @@ def _exact_ends(
 
 
 def _inner_limit(k: int, n: int, side: str, method: str, level: float) -> float:
-    """A limit at a level of at most one half, where no two-sided interval ends: the tail formula itself."""
+    """A limit at a level of at most one half, where no two-sided interval ends: the tail formula
+    itself.
+    """
     if n == 0:
         return float("nan")
     if (side, k) in (("lower", 0), ("upper", n)):

@@ -1,9 +1,11 @@
 """Rates seen through an imperfect judge, with the judge's own error in the interval.
 
-k of n outputs were flagged by the judge. On outputs that people labelled too, tp, fn, tn, fp say how good
-it is: sensitivity Se = tp/(tp + fn), specificity Sp = tn/(tn + fp). Labels from elsewhere lead to
-`rogan_gladen`, labels that are a random part of the same run to `double_sample`. How good a judge is by
-itself stands in `validation.py`, what a garak report prints in `garak.py`; both are offered from here too.
+k of n outputs were flagged by the judge. On outputs that people labelled too, tp, fn, tn, fp say
+how good it is: sensitivity Se = tp/(tp + fn), specificity Sp = tn/(tn + fp). Labels from elsewhere
+    lead to
+`rogan_gladen`, labels that are a random part of the same run to `double_sample`. How good a judge
+is by itself stands in `validation.py`, what a garak report prints in `garak.py`; both are offered
+from here too.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ class DoubleSample:
 
 @dataclass(frozen=True)
 class _Judge:
-    """What is known of the judge: counts of labels, or Se and Sp alone (then the counts are None)."""
+    """What is known of the judge: counts of labels, or Se and Sp alone (then the counts are
+    None).
+    """
 
     se: float
     sp: float
@@ -97,27 +101,28 @@ def rogan_gladen(
     k, n : flagged outputs of all judged outputs.
     tp, fn, tn, fp : the judge's flags against human labels: all four, or none with `se` and `sp`.
     se, sp : sensitivity and specificity taken as known; with method "fixed" only.
-    method : "delta" (both errors, closed form), "bootstrap" (both errors, drawn), "fixed" (Wilson limits
-        through the map: it ignores the judge's error and is there for comparison).
+    method : "delta" (both errors, closed form), "bootstrap" (both errors, drawn), "fixed" (Wilson
+        limits through the map: it ignores the judge's error and is there for comparison).
     level : confidence level; `resamples`, `seed`: of the bootstrap only.
 
     Returns
     -------
     RoganGladen
-        `observed` = k/n; `raw` = (k/n + Sp - 1)/(Se + Sp - 1) and its unclipped limits; `rate`, `low`,
-        `high` clipped to [0, 1]; `clipped` says which limit was ("low", "high", "both", ""); `se`, `sp`.
+        `observed` = k/n; `raw` = (k/n + Sp - 1)/(Se + Sp - 1) and its unclipped limits; `rate`,
+        `low`, `high` clipped to [0, 1]; `clipped` says which limit was ("low", "high", "both", "");
+        `se`, `sp`.
 
     Not computable when
     -------------------
-    A class has no label; Se + Sp <= 1, at any distance; the whole interval lies outside [0, 1]; at least
-    half of the draws are unusable; n = 0. Rate and limits are NaN, the note says why. The uncorrected rate
-    is never put in its place.
+    A class has no label; Se + Sp <= 1, at any distance; the whole interval lies outside [0, 1]; at
+    least half of the draws are unusable; n = 0. Rate and limits are NaN, the note says why. The
+    uncorrected rate is never put in its place.
 
     Raises
     ------
     ValueError
-        Some but not all label counts, counts together with `se` or `sp`, one of them alone, or `se` and
-        `sp` with a method that needs counts.
+        Some but not all label counts, counts together with `se` or `sp`, one of them alone, or `se`
+        and `sp` with a method that needs counts.
 
     Notes
     -----
@@ -145,13 +150,17 @@ def rogan_gladen(
     raw = (observed + judge.sp - 1) / (judge.se + judge.sp - 1)
     if method == "fixed" or judge.labels is None:
         ends = interval(k, n, level=level)
-        low, high = ((float(p) + judge.sp - 1) / (judge.se + judge.sp - 1) for p in (ends.low, ends.high))
+        low, high = (
+            (float(p) + judge.sp - 1) / (judge.se + judge.sp - 1) for p in (ends.low, ends.high)
+        )
     elif method == "delta":
         low, high = _lang_reiczigel(k, n, judge.labels, z)
     else:
         low, high = _drawn(k, n, judge.labels, level, resamples, seed)
         if math.isnan(low):
-            return _refused(observed, raw, (low, high), judge, "in at least half of the draws Se + Sp <= 1")
+            return _refused(
+                observed, raw, (low, high), judge, "in at least half of the draws Se + Sp <= 1"
+            )
     return _clipped(observed, raw, (low, high), judge)
 
 
@@ -165,10 +174,14 @@ def _judge(tp: Any, fn: Any, tn: Any, fp: Any, se: Any, sp: Any, method: str) ->
         if not all(rates):
             raise ValueError(f"se and sp go together, got se = {se} and sp = {sp}")
         if method != "fixed":
-            raise ValueError(f"method {method!r} needs the counts tp, fn, tn, fp; se and sp go with 'fixed'")
+            raise ValueError(
+                f"method {method!r} needs the counts tp, fn, tn, fp; se and sp go with 'fixed'"
+            )
         known_se, known_sp = fraction(se, "se"), fraction(sp, "sp")
         useless = known_se + known_sp <= 1 + 1e-12
-        return _Judge(known_se, known_sp, None, no_better_than_chance(known_se, known_sp) if useless else "")
+        return _Judge(
+            known_se, known_sp, None, no_better_than_chance(known_se, known_sp) if useless else ""
+        )
     if not all(given):
         raise ValueError(f"give all of tp, fn, tn, fp, got {tp}, {fn}, {tn}, {fp}")
     tp, fn, tn, fp = count(tp, "tp"), count(fn, "fn"), count(tn, "tn"), count(fp, "fp")
@@ -183,8 +196,12 @@ def _judge(tp: Any, fn: Any, tn: Any, fp: Any, se: Any, sp: Any, method: str) ->
     return _Judge(se, sp, (tp, fn, tn, fp), "; ".join(refusals))
 
 
-def _lang_reiczigel(k: int, n: int, labels: tuple[int, int, int, int], z: float) -> tuple[float, float]:
-    """Lang and Reiczigel's limits: pseudo-counts in all three proportions, then a shifted normal interval."""
+def _lang_reiczigel(
+    k: int, n: int, labels: tuple[int, int, int, int], z: float
+) -> tuple[float, float]:
+    """Lang and Reiczigel's limits: pseudo-counts in all three proportions, then a shifted normal
+    interval.
+    """
     tp, fn, tn, fp = labels
     n_all, n_se, n_sp = n + z**2, tp + fn + 2, tn + fp + 2
     p, se, sp = (k + z**2 / 2) / n_all, (tp + 1) / n_se, (tn + 1) / n_sp
@@ -199,7 +216,9 @@ def _lang_reiczigel(k: int, n: int, labels: tuple[int, int, int, int], z: float)
 def _drawn(
     k: int, n: int, labels: tuple[int, int, int, int], level: float, resamples: int, seed: int
 ) -> tuple[float, float]:
-    """Percentiles of the map over independent binomial draws; NaN when half of them are unusable."""
+    """Percentiles of the map over independent binomial draws; NaN when half of them are
+    unusable.
+    """
     tp, fn, tn, fp = labels
     rng = np.random.default_rng(seed)
     p = rng.binomial(n, k / n, resamples) / n
@@ -218,13 +237,17 @@ def _percentiles(draws: NDArray[np.float64], level: float) -> tuple[float, float
     return float(low), float(high)
 
 
-def _refused(observed: float, raw: float, ends: tuple[float, float], judge: _Judge, note: str) -> RoganGladen:
+def _refused(
+    observed: float, raw: float, ends: tuple[float, float], judge: _Judge, note: str
+) -> RoganGladen:
     """A result without a rate; what is known stays filled."""
     return RoganGladen(observed, NAN, raw, NAN, NAN, *ends, judge.se, judge.sp, "", note)
 
 
 def _clipped(observed: float, raw: float, ends: tuple[float, float], judge: _Judge) -> RoganGladen:
-    """Cut to [0, 1] and say so: a tight interval made by cutting is never shown without its reason."""
+    """Cut to [0, 1] and say so: a tight interval made by cutting is never shown without its
+    reason.
+    """
     low, high = ends
     floor = 1 - judge.sp
     why = ""
@@ -236,12 +259,18 @@ def _clipped(observed: float, raw: float, ends: tuple[float, float], judge: _Jud
         note = f"the data contradict Se and Sp: {why or 'too few labels for this interval'}"
         return _refused(observed, raw, ends, judge, note)
     if not why and low < 0 and high > 1:
-        why = "the limits hold every rate from 0 to 1: too few labels, or a judge too near to chance"
+        why = (
+            "the limits hold every rate from 0 to 1: too few labels, or a judge too near to chance"
+        )
     elif not why and low < 0:
         why = f"not distinguishable from 0: the judge's false-positive floor is {floor:.1%}"
-    cut = {(True, True): "both", (True, False): "low", (False, True): "high"}.get((low < 0, high > 1), "")
+    cut = {(True, True): "both", (True, False): "low", (False, True): "high"}.get(
+        (low < 0, high > 1), ""
+    )
     rate, shown_low, shown_high = (min(max(x, 0.0), 1.0) for x in (raw, low, high))
-    return RoganGladen(observed, rate, raw, shown_low, shown_high, low, high, judge.se, judge.sp, cut, why)
+    return RoganGladen(
+        observed, rate, raw, shown_low, shown_high, low, high, judge.se, judge.sp, cut, why
+    )
 
 
 def double_sample(
@@ -267,23 +296,26 @@ def double_sample(
     Returns
     -------
     DoubleSample
-        `rate` = PPV p + FOM (1 - p) with `ppv` = tp/(tp + fp) and `fom` = fn/(fn + tn); `low`, `high` in
-        [0, 1]; `note`.
+        `rate` = PPV p + FOM (1 - p) with `ppv` = tp/(tp + fp) and `fom` = fn/(fn + tn); `low`,
+        `high` in [0, 1]; `note`.
 
     Not computable when
     -------------------
-    n = 0. Without a flagged (or an unflagged) label the prior mean one half stands in, and the note says so.
+    n = 0. Without a flagged (or an unflagged) label the prior mean one half stands in, and the note
+    says so.
 
     Raises
     ------
     ValueError
-        More labelled flags than flags, or more labelled unflagged outputs than there are: the labels are
+        More labelled flags than flags, or more labelled unflagged outputs than there are: the
+            labels are
         not a part of this run.
 
     Notes
     -----
-    Needs no Se + Sp > 1 and never leaves [0, 1]. The limits are percentiles of independent Beta draws
-    (Jeffreys prior) for p, PPV and FOM, and always hold the point: with no event seen, low is exactly 0.
+    Needs no Se + Sp > 1 and never leaves [0, 1]. The limits are percentiles of independent Beta
+    draws (Jeffreys prior) for p, PPV and FOM, and always hold the point: with no event seen, low is
+    exactly 0.
 
     Source
     ------
@@ -310,7 +342,9 @@ def double_sample(
     ppv = tp / (tp + fp) if tp + fp else 0.5
     fom = fn / (fn + tn) if fn + tn else 0.5
     rate = ppv * k / n + fom * (n - k) / n
-    missing = [word for word, labels in (("flagged", tp + fp), ("unflagged", fn + tn)) if not labels]
+    missing = [
+        word for word, labels in (("flagged", tp + fp), ("unflagged", fn + tn)) if not labels
+    ]
     note = "; ".join(f"no labelled {word} output: one half is assumed there" for word in missing)
     rng = np.random.default_rng(seed)
     p = rng.beta(k + 0.5, n - k + 0.5, resamples)

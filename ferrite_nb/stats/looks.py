@@ -1,7 +1,8 @@
-"""Looking more than once: early looks at a gate, repeated tests, runs until a pass, alarms over releases.
+"""Looking more than once: early looks at a gate, repeated tests, runs until a pass, alarms over
+releases.
 
-Each look is another chance, for a bad system to pass and for a quiet series to alarm. The probabilities are
-exact: the distribution of the count is carried from look to look by convolution.
+Each look is another chance, for a bad system to pass and for a quiet series to alarm. The
+probabilities are exact: the distribution of the count is carried from look to look by convolution.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ class Looks:
     """Result of `repeated_looks` and `repeated_tests`.
 
     `at_each` is the probability to stop first at each look, `any_look` their sum, `last_look` the
-    probability of the same result when only the last look is taken, `mean_n` the cases used on average.
+    probability of the same result when only the last look is taken, `mean_n` the cases used on
+    average.
     """
 
     at_each: NDArray[np.float64]
@@ -40,7 +42,8 @@ def repeated_looks(sizes: Any, limits: Any, rate: float, *, direction: str = "at
     Parameters
     ----------
     sizes : numbers of cases at the looks, increasing.
-    limits : the k of the gate at each look, from `largest_k` or `smallest_k`; None where no k passes.
+    limits : the k of the gate at each look, from `largest_k` or `smallest_k`; None where no k
+        passes.
     rate : true rate of the system.
     direction : "at most" or "at least".
 
@@ -54,7 +57,9 @@ def repeated_looks(sizes: Any, limits: Any, rate: float, *, direction: str = "at
     n, rate = _sizes(sizes), fraction(rate, "rate")
     limits = items(limits, "limits")
     if len(limits) != n.size:
-        raise ValueError(f"sizes and limits must have one entry per look, got {n.size} and {len(limits)}")
+        raise ValueError(
+            f"sizes and limits must have one entry per look, got {n.size} and {len(limits)}"
+        )
     masks = []
     for size, limit in zip(n.tolist(), limits, strict=True):
         events = np.arange(size + 1)
@@ -94,7 +99,9 @@ def _sizes(sizes: Any) -> NDArray[np.int64]:
     """Sizes of the looks: at least one, each larger than the one before."""
     n = counts(items(sizes, "sizes"), "sizes")
     if n.ndim != 1 or not n.size or n[0] == 0 or (np.diff(n) <= 0).any():
-        raise ValueError(f"sizes must increase from look to look, starting above 0, got {n.tolist()}")
+        raise ValueError(
+            f"sizes must increase from look to look, starting above 0, got {n.tolist()}"
+        )
     return n
 
 
@@ -108,14 +115,16 @@ def _stopped(n: NDArray[np.int64], masks: list[NDArray[np.bool_]], rate: float) 
         going, before = np.where(mask, 0.0, going), size
     last = float(binom.pmf(np.arange(n[-1] + 1), n[-1], rate)[masks[-1]].sum())
     used = math.fsum(p * size for p, size in zip(at_each, n.tolist(), strict=True))
-    return Looks(np.array(at_each), math.fsum(at_each), last, used + float(going.sum()) * int(n[-1]))
+    return Looks(
+        np.array(at_each), math.fsum(at_each), last, used + float(going.sum()) * int(n[-1])
+    )
 
 
 def at_least_once(probability: float, times: int) -> float:
     """Probability that something of this probability happens at least once in independent tries.
 
-    It is the chance to pass by running again until a pass, the chance that one of many variants passes, and
-    the chance of a false alarm over many releases.
+    It is the chance to pass by running again until a pass, the chance that one of many variants
+    passes, and the chance of a false alarm over many releases.
 
     Example
     -------

@@ -1,4 +1,6 @@
-"""Ordered strata beyond one table: a trend within strata or over clusters, and the mean of strata of equal weight."""
+"""Ordered strata beyond one table: a trend within strata or over clusters, and the mean of strata
+of equal weight.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,16 @@ from .trend import trend
 __all__ = ["EqualWeight", "OrderedTrend", "equal_weight", "ordered_trend"]
 
 NAN = float("nan")
-RESAMPLES = 10_000  # a p of .05 is then known to within .004; the smallest that can come out is .0001
+RESAMPLES = (
+    10_000  # a p of .05 is then known to within .004; the smallest that can come out is .0001
+)
 
 
 @dataclass(frozen=True)
 class OrderedTrend:
-    """The trend of a rate over ordered groups: `z` above 0 is a rise, `method` the test, `drawn` whether p is drawn."""
+    """The trend of a rate over ordered groups: `z` above 0 is a rise, `method` the test, `drawn`
+    whether p is drawn.
+    """
 
     z: float
     p: float
@@ -40,8 +46,11 @@ class EqualWeight:
     high: float
 
 
-def ordered_trend(k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: Any = None) -> OrderedTrend:
-    """Whether a rate rises or falls over ordered groups, within strata and over clusters where they are named.
+def ordered_trend(
+    k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: Any = None
+) -> OrderedTrend:
+    """Whether a rate rises or falls over ordered groups, within strata and over clusters where they
+    are named.
 
     Parameters
     ----------
@@ -57,20 +66,24 @@ def ordered_trend(k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: 
     Returns
     -------
     OrderedTrend
-        Without either: Cochran-Armitage. With strata: Mantel's extension. With clusters, with or without strata: each
-        cluster's part of the trend score may change its sign (`sign_flip`); z is that of the test without clusters.
+        Without either: Cochran-Armitage. With strata: Mantel's extension. With clusters, with or
+            without strata: each
+        cluster's part of the trend score may change its sign (`sign_flip`); z is that of the test
+        without clusters.
 
     Not computable when
         There is no case, all outcomes are the same, or no stratum has two groups: NaN, with a note.
 
     Notes
     -----
-    The score of a cell is (k - n·P)·(s - x̄), P and x̄ taken over its stratum. Because Σ n(s - x̄) = 0, estimating P does
-    not change the score to first order, and signs may be flipped by cluster. Mantel's variance divides by N - 1.
+    The score of a cell is (k - n·P)·(s - x̄), P and x̄ taken over its stratum. Because Σ n(s - x̄)
+    = 0, estimating P does not change the score to first order, and signs may be flipped by cluster.
+    Mantel's variance divides by N - 1.
 
     Source
     ------
-    Mantel 1963, J Am Stat Assoc 58:690; Hemerik, Goeman, Finos 2020, J R Stat Soc B 82:841 (sign-flipped scores).
+    Mantel 1963, J Am Stat Assoc 58:690; Hemerik, Goeman, Finos 2020, J R Stat Soc B 82:841
+    (sign-flipped scores).
 
     Example
     -------
@@ -80,8 +93,14 @@ def ordered_trend(k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: 
     events, cases = _check.series(k, n)
     places = _check.numbers(scores, "scores")
     if len(places) != len(cases):
-        raise ValueError(f"scores must have one entry per cell, got {len(places)} for {len(cases)} cells")
-    strata = np.zeros(len(cases), np.intp) if stratum is None else _groups.codes(stratum, "stratum", len(cases))[0]
+        raise ValueError(
+            f"scores must have one entry per cell, got {len(places)} for {len(cases)} cells"
+        )
+    strata = (
+        np.zeros(len(cases), np.intp)
+        if stratum is None
+        else _groups.codes(stratum, "stratum", len(cases))[0]
+    )
     if stratum is None:
         plain = trend(events, cases, places)
         found = OrderedTrend(plain.z, plain.p, "Cochran-Armitage", plain.note)
@@ -94,7 +113,11 @@ def ordered_trend(k: Any, n: Any, scores: Any, *, stratum: Any = None, cluster: 
     parts[np.abs(parts) < 1e-9] = 0.0
     flipped = sign_flip(parts, resamples=RESAMPLES, seed=0)
     active = int(np.count_nonzero(parts))
-    few = f"{active} clusters bear on the trend: p cannot fall below {2 / 2**active:.3g}" if active < 6 else ""
+    few = (
+        f"{active} clusters bear on the trend: p cannot fall below {2 / 2**active:.3g}"
+        if active < 6
+        else ""
+    )
     name = "sign-flipped scores of clusters" + (", within strata" if stratum is not None else "")
     return OrderedTrend(found.z, flipped.p, name, few, flipped.method == "monte carlo")
 
@@ -142,8 +165,8 @@ def equal_weight(rate: Any, low: Any, high: Any, *, independent: bool = True) ->
     rate, low, high : array of float
         Each stratum's rate and limits, all at one level.
     independent : bool
-        Whether the strata share no cluster. If they do, the limits are averaged, which is wide enough for any
-        correlation between them.
+        Whether the strata share no cluster. If they do, the limits are averaged, which is wide
+        enough for any correlation between them.
 
     Returns
     -------
@@ -152,12 +175,13 @@ def equal_weight(rate: Any, low: Any, high: Any, *, independent: bool = True) ->
 
     Notes
     -----
-    low = mean - sqrt(Σ (rate - low)²)/G, high alike ("MOVER"): strata of 0 of n or n of n keep their width, which a
-    standard error would set to 0.
+    low = mean - sqrt(Σ (rate - low)²)/G, high alike ("MOVER"): strata of 0 of n or n of n keep
+    their width, which a standard error would set to 0.
 
     Source
     ------
-    Zou, Huang, Zhang 2009, Comput Stat Data Anal 53:1080; for two rates it is Newcombe's interval (1998).
+    Zou, Huang, Zhang 2009, Comput Stat Data Anal 53:1080; for two rates it is Newcombe's interval
+    (1998).
 
     Example
     -------
@@ -171,6 +195,11 @@ def equal_weight(rate: Any, low: Any, high: Any, *, independent: bool = True) ->
     mean = float(rates.mean())
     if not independent:
         return EqualWeight(mean, float(lows.mean()), float(highs.mean()))
-    below, above = (math.sqrt(float(((rates - ends) ** 2).sum())) / len(rates) for ends in (lows, highs))
-    # Not with max and min: of NaN and 0 they keep the 0, and a stratum without limits would get the interval [0, 1].
-    return EqualWeight(mean, float(np.maximum(mean - below, 0.0)), float(np.minimum(mean + above, 1.0)))
+    below, above = (
+        math.sqrt(float(((rates - ends) ** 2).sum())) / len(rates) for ends in (lows, highs)
+    )
+    # Not with max and min: of NaN and 0 they keep the 0, and a stratum without limits would get the
+    # interval [0, 1].
+    return EqualWeight(
+        mean, float(np.maximum(mean - below, 0.0)), float(np.minimum(mean + above, 1.0))
+    )

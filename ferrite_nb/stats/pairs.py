@@ -1,8 +1,9 @@
 """Paired modes: the exact McNemar test, Holm's correction, Cohen's h, and cases that were repeated.
 
-Cases are counted once per pair of modes: `both`, `b` (only the first mode, A), `c` (only the second, B)
-and `neither` had the event. Every difference is A minus B. Its intervals stand in `differences.py`, the
-test for clusters in `permutation.py`; both are offered from here as well.
+Cases are counted once per pair of modes: `both`, `b` (only the first mode, A), `c` (only the
+    second, B)
+and `neither` had the event. Every difference is A minus B. Its intervals stand in `differences.py`,
+the test for clusters in `permutation.py`; both are offered from here as well.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ TAIL_TERMS = 100_000  # enough for every tail below 1e-290 with up to 1e10 disco
 
 @dataclass(frozen=True)
 class McNemar:
-    """Result of `mcnemar`: the exact p decides, mid_p stands beside it, log10_p never underflows."""
+    """Result of `mcnemar`: the exact p decides, mid_p stands beside it, log10_p never
+    underflows.
+    """
 
     p: float
     mid_p: float
@@ -96,9 +99,10 @@ def mcnemar(b: int, c: int) -> McNemar:
 
     Notes
     -----
-    The small tail is summed; the large one, doubled, gives "probabilities" above 1. `p` may underflow
-    to 0.0 below 1e-308, then print `log10_p`. At b = c three mid-p conventions are in use: 1 - f/2
-    (Fagerland et al.), 1, and 1 - f, with f the probability of the middle count. The first is used.
+    The small tail is summed; the large one, doubled, gives "probabilities" above 1. `p` may
+    underflow to 0.0 below 1e-308, then print `log10_p`. At b = c three mid-p conventions are in
+    use: 1 - f/2 (Fagerland et al.), 1, and 1 - f, with f the probability of the middle count. The
+        first is used.
 
     Source
     ------
@@ -116,7 +120,9 @@ def mcnemar(b: int, c: int) -> McNemar:
         return McNemar(1.0, 1.0, 0.0, 0, "no discordant pairs")
     tail, shorter = _tail(small, total), _tail(small - 1, total)
     if b == c:
-        return McNemar(1.0, 0.5 + shorter, 0.0, total, "")  # 1 - f/2, since the shorter tail is 1/2 - f/2
+        return McNemar(
+            1.0, 0.5 + shorter, 0.0, total, ""
+        )  # 1 - f/2, since the shorter tail is 1/2 - f/2
     # At |b - c| = 1 the doubled tail is exactly 1; elsewhere it is below 1.
     p = 1.0 if abs(b - c) == 1 else 2 * tail
     return McNemar(p, tail + shorter, _log10_p(small, total, p), total, "")
@@ -128,7 +134,9 @@ def _tail(small: int, total: int) -> float:
 
 
 def _log10_p(small: int, total: int, p: float) -> float:
-    """log10 of the doubled tail; where p is too small for a float, by log-gamma and a sum of ratios."""
+    """log10 of the doubled tail; where p is too small for a float, by log-gamma and a sum of
+    ratios.
+    """
     if p > 1e-290:
         return math.log10(p)
     log_middle = math.lgamma(total + 1) - math.lgamma(small + 1) - math.lgamma(total - small + 1)
@@ -159,9 +167,11 @@ def holm(p: Any, *, family: str = "all", alpha: float = 0.05) -> Holm:
 
     Notes
     -----
-    One rule decides: adjusted <= alpha, with a relative slack of 1e-12, so that an adjusted p and its
-    decision never disagree. The step-down is written out: statsmodels' `multipletests` agrees without NaN,
-    but rejects a NaN and runs Python's garbage collector on each call (25 ms and more).
+    One rule decides: adjusted <= alpha, with a relative slack of 1e-12, so that an adjusted p and
+        its
+    decision never disagree. The step-down is written out: statsmodels' `multipletests` agrees
+    without NaN, but rejects a NaN and runs Python's garbage collector on each call (25 ms and
+    more).
 
     Source
     ------
@@ -191,7 +201,9 @@ def _p_values(p: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """p-values as a vector of floats, checked."""
     array = np.asarray(p)
     if array.ndim != 1:
-        raise ValueError(f"p must be a one-dimensional list of p-values, got {array.ndim} dimensions")
+        raise ValueError(
+            f"p must be a one-dimensional list of p-values, got {array.ndim} dimensions"
+        )
     if array.size and array.dtype.kind not in "fiu":
         raise TypeError(f"p must be numbers (NaN for a comparison not tested), got {array.dtype}")
     values = array.astype(float)
@@ -202,7 +214,8 @@ def _p_values(p: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def cohens_h(p1: float, p2: float) -> float:
-    """Cohen's effect size of two proportions, signed: 2 asin(sqrt p1) - 2 asin(sqrt p2), in [-pi, pi].
+    """Cohen's effect size of two proportions, signed: 2 asin(sqrt p1) - 2 asin(sqrt p2), in [-pi,
+    pi].
 
     Raises
     ------
@@ -228,7 +241,8 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
 
     Parameters
     ----------
-    k_a, n_a, k_b, n_b : one entry per case: k events in n repeats, in the first and the second mode.
+    k_a, n_a, k_b, n_b : one entry per case: k events in n repeats, in the first and the second
+        mode.
     level : confidence level of the interval.
 
     Returns
@@ -239,12 +253,15 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
 
     Not computable when
     -------------------
-    One case with repeats, or the same difference in all cases: low and high are NaN. No case: all NaN.
+    One case with repeats, or the same difference in all cases: low and high are NaN. No case: all
+        NaN.
 
     Notes
     -----
-    Repeats never enter as extra cases: 5 repeats of 200 prompts are 200 cases. With one repeat each the
-    interval is Newcombe's paired one, otherwise mean +- Student's t over the cases, clipped to [-1, 1].
+    Repeats never enter as extra cases: 5 repeats of 200 prompts are 200 cases. With one repeat each
+        the
+    interval is Newcombe's paired one, otherwise mean +- Student's t over the cases, clipped to [-1,
+    1].
     """
     level = level_of(level)
     k_a, n_a = _per_case(k_a, n_a, ("k_a", "n_a"))
@@ -255,7 +272,9 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
     k_a, n_a, k_b, n_b = k_a[kept], n_a[kept], k_b[kept], n_b[kept]
     dropped = int((~kept).sum())
     mean = _mean_difference(k_a, n_a, k_b, n_b, level)
-    signs = np.sign(k_a / n_a - k_b / n_b)  # division rounds correctly: equal rates (1/3, 2/6) are equal floats
+    signs = np.sign(
+        k_a / n_a - k_b / n_b
+    )  # division rounds correctly: equal rates (1/3, 2/6) are equal floats
     positive, negative = int((signs > 0).sum()), int((signs < 0).sum())
     unpaired = f"{dropped} unpaired case{'s' * (dropped > 1)} dropped" if dropped else ""
     return RepeatedPairs(
@@ -271,11 +290,15 @@ def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.9
     )
 
 
-def _per_case(k: Any, n: Any, names: tuple[str, str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _per_case(
+    k: Any, n: Any, names: tuple[str, str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Counts of one mode as two vectors of the same length."""
     kk, nn = counts(k, names[0]), counts(n, names[1])
     if kk.ndim != 1 or kk.shape != nn.shape:
-        raise ValueError(f"{names[0]} and {names[1]} must have one entry per case, got shapes {kk.shape}, {nn.shape}")
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have one entry per case, got shapes {kk.shape}, {nn.shape}"
+        )
     return counts_of(kk, nn, names)
 
 
@@ -286,7 +309,9 @@ def _mean_difference(
     n_b: np.ndarray[Any, Any],
     level: float,
 ) -> PairedDifference:
-    """Mean difference over the cases with Student's t; Newcombe's interval when nothing was repeated."""
+    """Mean difference over the cases with Student's t; Newcombe's interval when nothing was
+    repeated.
+    """
     cases = k_a.size
     if not cases:
         return PairedDifference(math.nan, math.nan, math.nan, "no case in both modes")
@@ -297,8 +322,16 @@ def _mean_difference(
     differences = k_a / n_a - k_b / n_b
     diff = math.fsum(differences.tolist()) / cases
     if cases == 1:
-        return PairedDifference(diff, math.nan, math.nan, "one case: its spread cannot be estimated")
+        return PairedDifference(
+            diff, math.nan, math.nan, "one case: its spread cannot be estimated"
+        )
     if np.ptp(differences) < 1e-12:
-        return PairedDifference(diff, math.nan, math.nan, "the same difference in every case: no spread")
-    half = float(stdtrit(cases - 1, 0.5 + level / 2)) * float(differences.std(ddof=1)) / math.sqrt(cases)
+        return PairedDifference(
+            diff, math.nan, math.nan, "the same difference in every case: no spread"
+        )
+    half = (
+        float(stdtrit(cases - 1, 0.5 + level / 2))
+        * float(differences.std(ddof=1))
+        / math.sqrt(cases)
+    )
     return PairedDifference(diff, max(-1.0, diff - half), min(1.0, diff + half), "")

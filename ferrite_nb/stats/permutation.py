@@ -1,7 +1,7 @@
 """The paired test for cases that share clusters: signs of cluster sums, flipped.
 
-A cluster is a set of cases that may rise and fall together (a template, a task). McNemar's test takes
-its cases for independent and rejects far too often when they are not.
+A cluster is a set of cases that may rise and fall together (a template, a task). McNemar's test
+takes its cases for independent and rejects far too often when they are not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ BLOCK = 200_000  # numbers held at once while signs are drawn: what a processor 
 
 @dataclass(frozen=True)
 class SignFlip:
-    """Result of `sign_flip`: `clusters` counts all clusters given, also those without a difference."""
+    """Result of `sign_flip`: `clusters` counts all clusters given, also those without a
+    difference.
+    """
 
     p: float
     clusters: int
@@ -47,10 +49,10 @@ def sign_flip(sums: Any, *, resamples: int = 100_000, seed: int = 0) -> SignFlip
 
     Notes
     -----
-    p is the share of sign patterns whose |sum| reaches the observed one. With one case per cluster it
-    is the exact McNemar test. The smallest p that G clusters can reach is 2/2**G: six can reach .03125,
-    which is never enough for six comparisons under Holm. Drawn patterns count the observed one too:
-    (count + 1)/(resamples + 1).
+    p is the share of sign patterns whose |sum| reaches the observed one. With one case per cluster
+    it is the exact McNemar test. The smallest p that G clusters can reach is 2/2**G: six can reach
+    .03125, which is never enough for six comparisons under Holm. Drawn patterns count the observed
+    one too: (count + 1)/(resamples + 1).
 
     Example
     -------
@@ -88,12 +90,16 @@ def _sums(sums: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _drawn_patterns(
-    sizes: np.ndarray[Any, Any], copies: np.ndarray[Any, Any], reached: float, resamples: int, seed: int
+    sizes: np.ndarray[Any, Any],
+    copies: np.ndarray[Any, Any],
+    reached: float,
+    resamples: int,
+    seed: int,
 ) -> int:
     """How many of `resamples` seeded sign patterns reach the observed total.
 
-    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer numbers. Up to 8
-    of them are the bits of one random byte.
+    Of m clusters with the same size, Bin(m, 1/2) get a plus: that is the same draw, and far fewer
+    numbers. Up to 8 of them are the bits of one random byte.
     """
     rng = np.random.default_rng(seed)
     bits, many = copies <= WORD, copies > WORD

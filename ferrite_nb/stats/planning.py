@@ -1,8 +1,9 @@
 """Planning before the run: how many cases, what power, and what a pass rule lets through.
 
-A gate is a rule and its operating curve: `largest_k` and `smallest_k` turn a requirement into a whole
-number of events, `operating_curve` says how often systems of each true rate then pass. All routines are
-exact; none simulates.
+A gate is a rule and its operating curve: `largest_k` and `smallest_k` turn a requirement into a
+    whole
+number of events, `operating_curve` says how often systems of each true rate then pass. All routines
+are exact; none simulates.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class SampleSize:
 
 
 def n_for_half_width(p: float, half_width: float, *, level: float = 0.95) -> int:
-    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side of its centre.
+    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side of its
+    centre.
 
     Parameters
     ----------
@@ -122,7 +124,8 @@ def mcnemar_power(n: int, p_b: float, p_c: float, *, alpha: float = 0.05) -> flo
 
     Notes
     -----
-    Exact: the discordant pairs are Bin(n, p_b + p_c), and for each number of them the rejection region is
+    Exact: the discordant pairs are Bin(n, p_b + p_c), and for each number of them the rejection
+        region is
     two binomial tails. With no effect it gives the true size of the test, which is below alpha.
 
     Example
@@ -146,7 +149,9 @@ def mcnemar_power(n: int, p_b: float, p_c: float, *, alpha: float = 0.05) -> flo
 
 
 def discordant_limit(total: NDArray[Any], alpha: float) -> NDArray[np.int64]:
-    """Largest min(b, c) that the exact McNemar test rejects, per number of discordant pairs; -1: none."""
+    """Largest min(b, c) that the exact McNemar test rejects, per number of discordant pairs; -1:
+    none.
+    """
     largest = np.asarray(binom.ppf(alpha / 2, total, 0.5)).astype(np.int64)
     passes = 2 * binom.cdf(largest, total, 0.5) <= alpha * (1 + SLACK)
     return np.where(passes & (total > 0), largest, np.where(total > 0, largest - 1, -1))
@@ -200,7 +205,8 @@ def n_for_h(h: float, power: float, *, alpha: float = 0.05) -> SampleSize:
 
     Notes
     -----
-    One bracketed root in the shift of the statistic, which always exists; no solver in n that may fail.
+    One bracketed root in the shift of the statistic, which always exists; no solver in n that may
+    fail.
 
     Source
     ------
@@ -257,8 +263,10 @@ def largest_k(
     Parameters
     ----------
     n : cases; `threshold`: the largest rate allowed, in [0, 1].
-    method : the bound: "wilson", "clopper-pearson", "jeffreys", "agresti-coull"; or "point": k/n itself.
-    sides : "two": the end of the two-sided interval at `level`; "one": the one-sided limit at `level`.
+    method : the bound: "wilson", "clopper-pearson", "jeffreys", "agresti-coull"; or "point": k/n
+        itself.
+    sides : "two": the end of the two-sided interval at `level`; "one": the one-sided limit at
+        `level`.
     z : the quantile itself, for two-sided wilson and agresti-coull.
 
     Returns
@@ -295,7 +303,8 @@ def smallest_k(
     level: float = 0.95,
     z: float | None = None,
 ) -> int | None:
-    """Smallest number of events in n cases that passes "at least `threshold`"; arguments as in `largest_k`.
+    """Smallest number of events in n cases that passes "at least `threshold`"; arguments as in
+    `largest_k`.
 
     Returns
     -------
@@ -325,14 +334,18 @@ def smallest_k(
 def _bound(
     n: int, side: str, method: str, sides: str, level: float, z: float | None
 ) -> Callable[[int], float]:
-    """The number that a gate compares with its threshold, as a function of k; arguments are checked once."""
+    """The number that a gate compares with its threshold, as a function of k; arguments are checked
+    once.
+    """
     choice(method, "method", GATE_METHODS)
     choice(sides, "sides", ("two", "one"))
     level_of(level)
     if z is not None:
         z_of(level, z)
         if sides == "one" or method == "point":
-            raise ValueError(f"z needs a two-sided interval, got sides = {sides!r}, method = {method!r}")
+            raise ValueError(
+                f"z needs a two-sided interval, got sides = {sides!r}, method = {method!r}"
+            )
     if method == "point":
         return lambda k: k / n
     if sides == "one":

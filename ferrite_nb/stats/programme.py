@@ -1,7 +1,8 @@
-"""A measurement programme: how many cases a gate needs, what it tells apart, and several gates together.
+"""A measurement programme: how many cases a gate needs, what it tells apart, and several gates
+together.
 
-One gate has one operating curve (`planning.py`). A release meets several gates; gates tried again or early
-stand in `looks.py`. Everything here is exact.
+One gate has one operating curve (`planning.py`). A release meets several gates; gates tried again
+or early stand in `looks.py`. Everything here is exact.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ LARGEST_N = 10**9  # a requirement that needs more cases than this is no plan
 
 @dataclass(frozen=True)
 class GateSize:
-    """Result of `n_for_gate`: `first` n that reaches the power, and from `lasting` on every larger one does."""
+    """Result of `n_for_gate`: `first` n that reaches the power, and from `lasting` on every larger
+    one does.
+    """
 
     first: int
     lasting: int
@@ -45,7 +48,9 @@ class GateSize:
 
 @dataclass(frozen=True)
 class GatesTogether:
-    """Result of `gates_together`: independent gates, and the limits for any dependence between them."""
+    """Result of `gates_together`: independent gates, and the limits for any dependence between
+    them.
+    """
 
     independent: float
     low: float
@@ -54,14 +59,18 @@ class GatesTogether:
 
 @dataclass(frozen=True)
 class PossibleCounts:
-    """Result of `possible_counts`: whether the rate is a count of n, and the neighbours that are."""
+    """Result of `possible_counts`: whether the rate is a count of n, and the neighbours that
+    are.
+    """
 
     possible: bool
     below: int
     above: int
 
 
-def smallest_n(k: int, threshold: float, *, method: str = "wilson", sides: str = "two", level: float = 0.95) -> int:
+def smallest_n(
+    k: int, threshold: float, *, method: str = "wilson", sides: str = "two", level: float = 0.95
+) -> int:
     """Smallest number of cases at which k events still pass "at most `threshold`".
 
     Parameters
@@ -92,8 +101,12 @@ def _rule(method: str, sides: str, level: float) -> tuple[str, float]:
     return method, 2 * level - 1 if sides == "one" else level
 
 
-def _smallest_sizes(k: NDArray[Any], threshold: float, rule: tuple[str, float]) -> NDArray[np.int64]:
-    """For each k the smallest n whose bound keeps to the threshold: bisection on all of them at once."""
+def _smallest_sizes(
+    k: NDArray[Any], threshold: float, rule: tuple[str, float]
+) -> NDArray[np.int64]:
+    """For each k the smallest n whose bound keeps to the threshold: bisection on all of them at
+    once.
+    """
     method, level = rule
 
     def passes(n: NDArray[Any]) -> NDArray[np.bool_]:
@@ -127,7 +140,8 @@ def n_for_gate(
     level: float = 0.95,
     step: int = 1,
 ) -> GateSize:
-    """Cases that a gate needs so that a system of a stated true rate passes with a stated probability.
+    """Cases that a gate needs so that a system of a stated true rate passes with a stated
+    probability.
 
     Parameters
     ----------
@@ -149,8 +163,8 @@ def n_for_gate(
 
     Notes
     -----
-    The probability is a saw-tooth: it falls with each case until one more event is allowed. So a size that
-    reaches the power is not followed only by sizes that do, and both answers are given.
+    The probability is a saw-tooth: it falls with each case until one more event is allowed. So a
+    size that reaches the power is not followed only by sizes that do, and both answers are given.
 
     Example
     -------
@@ -164,13 +178,16 @@ def n_for_gate(
     if direction == "at least":  # failures instead of successes: every rule is symmetric in the two
         threshold, rate = 1 - threshold, 1 - rate
     if rate >= threshold or step == 0:
-        what = "step must be at least 1" if step == 0 else "the true rate must keep to the threshold"
+        what = (
+            "step must be at least 1" if step == 0 else "the true rate must keep to the threshold"
+        )
         raise ValueError(f"{what}, got rate = {rate}, threshold = {threshold}, step = {step}")
     rule = _rule(method, sides, level)
     size = 64
     while True:
         sizes = _smallest_sizes(np.arange(size + 1), threshold, rule)
-        # Beyond the last tooth Chernoff's bound keeps the failures below the wish, for every larger n.
+        # Beyond the last tooth Chernoff's bound keeps the failures below the wish, for every larger
+        # n.
         if _chernoff(size, int(sizes[-1]) - 1, rate) < 1 - power:
             break
         size *= 2
@@ -252,7 +269,8 @@ def nested_gates(n: int, k: int, rate: float, inner_k: int, inner_rate: float) -
     Parameters
     ----------
     n, k, rate : the outer gate: at most k events (proposals) in n cases, at their true rate.
-    inner_k, inner_rate : at most inner_k of those events go on (executions), each with this probability.
+    inner_k, inner_rate : at most inner_k of those events go on (executions), each with this
+        probability.
 
     Example
     -------

@@ -84,8 +84,8 @@ def cochrans_q(table: Any) -> CochransQ:
     TypeError
         An entry is text or None.
     ValueError
-        An entry is neither 0 nor 1, or there are fewer than two modes. statsmodels would count only the
-        largest of three values, in silence.
+        An entry is neither 0 nor 1, or there are fewer than two modes. statsmodels would count only
+        the largest of three values, in silence.
 
     Source
     ------
@@ -99,7 +99,9 @@ def cochrans_q(table: Any) -> CochransQ:
     """
     outcomes = _check.counts(table, "table")
     if outcomes.ndim != 2 or outcomes.shape[1] < 2:
-        raise ValueError(f"table must have a row per case and two modes or more, got shape {outcomes.shape}")
+        raise ValueError(
+            f"table must have a row per case and two modes or more, got shape {outcomes.shape}"
+        )
     if (outcomes > 1).any():
         raise ValueError(f"table must hold only 0 and 1, got {outcomes.max()}")
     df = outcomes.shape[1] - 1
@@ -126,13 +128,14 @@ def cmh(tables: Any, *, correction: bool = False) -> StratifiedOdds:
     Returns
     -------
     StratifiedOdds
-        Mantel-Haenszel `odds_ratio` with the 95 % interval `low`, `high`; Cochran-Mantel-Haenszel `chi2` (1
-        degree of freedom) and `p`; Breslow-Day `homogeneity_chi2` and `homogeneity_p`; `strata_used`,
-        `strata_dropped`.
+        Mantel-Haenszel `odds_ratio` with the 95 % interval `low`, `high`; Cochran-Mantel-Haenszel
+        `chi2` (1 degree of freedom) and `p`; Breslow-Day `homogeneity_chi2` and `homogeneity_p`;
+        `strata_used`, `strata_dropped`.
 
     Not computable when
         No stratum has information (at least two cases, both modes, events and no events): all NaN.
-        The odds ratio is 0 or infinite: interval and homogeneity are NaN. One stratum is left: homogeneity
+        The odds ratio is 0 or infinite: interval and homogeneity are NaN. One stratum is left:
+            homogeneity
         is NaN.
 
     Raises
@@ -142,9 +145,10 @@ def cmh(tables: Any, *, correction: bool = False) -> StratifiedOdds:
 
     Notes
     -----
-    p values come from the survival function: one minus the distribution function is 0 from a chi-square of
-    about 75. The Breslow-Day statistic (no Tarone term) is our own: the quadratic in statsmodels is 0/0 at
-    odds ratio 1.
+    p values come from the survival function: one minus the distribution function is 0 from a
+        chi-square of
+    about 75. The Breslow-Day statistic (no Tarone term) is our own: the quadratic in statsmodels is
+    0/0 at odds ratio 1.
 
     Source
     ------
@@ -165,7 +169,9 @@ def cmh(tables: Any, *, correction: bool = False) -> StratifiedOdds:
     informative = (cells.sum(axis=1) > 0).all(axis=1) & (cells.sum(axis=2) > 0).all(axis=1)
     used, dropped = int(informative.sum()), int((~informative).sum())
     if used == 0:
-        return StratifiedOdds(NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, dropped, "no stratum has information")
+        return StratifiedOdds(
+            NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, dropped, "no stratum has information"
+        )
     return _pooled_odds(cells[informative].astype(np.float64), dropped, bool(correction))
 
 
@@ -187,7 +193,9 @@ def _pooled_odds(cells: NDArray[np.float64], dropped: int, correction: bool) -> 
         note = f"the odds ratio is {odds:g}: no interval"
         return StratifiedOdds(odds, NAN, NAN, chi2, p, NAN, NAN, used, dropped, note)
     odds = float(table.oddsratio_pooled)
-    low, high = (odds * math.exp(z * float(table.logodds_pooled_se)) for z in (ndtri(0.025), -ndtri(0.025)))
+    low, high = (
+        odds * math.exp(z * float(table.logodds_pooled_se)) for z in (ndtri(0.025), -ndtri(0.025))
+    )
     if used == 1:
         note = "one stratum: homogeneity cannot be tested"
         return StratifiedOdds(odds, low, high, chi2, p, NAN, NAN, used, dropped, note)
@@ -197,15 +205,20 @@ def _pooled_odds(cells: NDArray[np.float64], dropped: int, correction: bool) -> 
 
 
 def _breslow_day(cells: NDArray[np.float64], odds: float) -> float:
-    """The Breslow-Day statistic: observed first cells against those that the common odds ratio expects."""
+    """The Breslow-Day statistic: observed first cells against those that the common odds ratio
+    expects.
+    """
     first = cells[:, 0, 0]
     row, column = cells[:, 0].sum(axis=1), cells[:, :, 0].sum(axis=1)
     rest = cells[:, 1, 1] - first
-    # the expected cell solves qa x² + qb x + qc = 0; each sign of qb has one form without cancellation
+    # the expected cell solves qa x² + qb x + qc = 0; each sign of qb has one form without
+    # cancellation
     qa, qb, qc = 1 - odds, odds * (row + column) + rest, -odds * row * column
     root = np.sqrt(np.maximum(qb**2 - 4 * qa * qc, 0))
     expected = np.where(qb >= 0, -2 * qc / (qb + root + (qb < 0)), (root - qb) / (2 * qa or 1.0))
-    variance = 1 / (1 / expected + 1 / (column - expected) + 1 / (row - expected) + 1 / (rest + expected))
+    variance = 1 / (
+        1 / expected + 1 / (column - expected) + 1 / (row - expected) + 1 / (rest + expected)
+    )
     return float(((first - expected) ** 2 / variance).sum())
 
 
@@ -249,7 +262,9 @@ def trend(k: Any, n: Any, scores: Any = None) -> Trend:
     events, cases = _check.series(k, n)
     places = _check.numbers(np.arange(1, len(cases) + 1) if scores is None else scores, "scores")
     if len(places) != len(cases):
-        raise ValueError(f"scores must have one entry per group, got {len(places)} for {len(cases)} groups")
+        raise ValueError(
+            f"scores must have one entry per group, got {len(places)} for {len(cases)} groups"
+        )
     total_k, total_n = int(events.sum()), int(cases.sum())
     if total_n == 0:
         return Trend(NAN, NAN, NAN, "no case")
@@ -278,11 +293,12 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
     Returns
     -------
     SeedSpread
-        `mean` and `sd` (with n - 1) of the rates, `binomial_sd` (what chance alone gives), `chi2` of
-        homogeneity on `df` degrees of freedom, `p`, `note`.
+        `mean` and `sd` (with n - 1) of the rates, `binomial_sd` (what chance alone gives), `chi2`
+        of homogeneity on `df` degrees of freedom, `p`, `note`.
 
     Not computable when
-        There is one seed or all outcomes are the same: chi2 and p are NaN. With one seed sd is NaN too,
+        There is one seed or all outcomes are the same: chi2 and p are NaN. With one seed sd is NaN
+            too,
         without any seed everything is.
 
     Raises
@@ -292,8 +308,9 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
 
     Notes
     -----
-    Valid when each seed draws its own items. When every seed runs the same items, the counts of different
-    seeds are not independent: use `repeated_pairs` or `clustered_interval`. The spread over seeds is not
+    Valid when each seed draws its own items. When every seed runs the same items, the counts of
+    different seeds are not independent: use `repeated_pairs` or `clustered_interval`. The spread
+        over seeds is not
     the error bar of the rate.
 
     Source
@@ -316,7 +333,9 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
     binomial_sd = math.sqrt(pooled * (1 - pooled) * float((1 / cases).mean()))
     mean, sd = float(rates.mean()), float(rates.std(ddof=1)) if df else NAN
     if df == 0:
-        return SeedSpread(mean, sd, binomial_sd, NAN, df, NAN, "one seed: its spread cannot be estimated")
+        return SeedSpread(
+            mean, sd, binomial_sd, NAN, df, NAN, "one seed: its spread cannot be estimated"
+        )
     if pooled in (0.0, 1.0):
         return SeedSpread(mean, sd, binomial_sd, NAN, df, NAN, "all outcomes are the same")
     chi2 = float(((events - cases * pooled) ** 2 / (cases * pooled * (1 - pooled))).sum())

@@ -1,4 +1,5 @@
-"""How good is a judge: its flags against human labels, as rates with intervals and as Cohen's kappa.
+"""How good is a judge: its flags against human labels, as rates with intervals and as Cohen's
+kappa.
 
 Agreement alone says little: at 2 % prevalence a judge that always says "no" agrees 98 times of 100.
 So every result carries the agreement of such a constant judge beside the agreement found.
@@ -34,7 +35,9 @@ class Kappa:
 
 @dataclass(frozen=True)
 class JudgeValidation:
-    """Result of `judge_validation`: rates and Wilson limits, all proportions; n labelled outputs."""
+    """Result of `judge_validation`: rates and Wilson limits, all proportions; n labelled
+    outputs.
+    """
 
     se: float
     se_low: float
@@ -56,7 +59,8 @@ class JudgeValidation:
 
 
 def judge_validation(tp: int, fn: int, tn: int, fp: int, *, level: float = 0.95) -> JudgeValidation:
-    """A judge against human labels: sensitivity, specificity, agreement, kappa, and the constant judge.
+    """A judge against human labels: sensitivity, specificity, agreement, kappa, and the constant
+    judge.
 
     Parameters
     ----------
@@ -67,8 +71,9 @@ def judge_validation(tp: int, fn: int, tn: int, fp: int, *, level: float = 0.95)
     Returns
     -------
     JudgeValidation
-        `se`, `sp`, `agreement` with Wilson limits; `kappa*`; `prevalence` = share of human positives;
-        `constant_judge` = agreement of a judge that always gives the commoner answer; `n`; `note`.
+        `se`, `sp`, `agreement` with Wilson limits; `kappa*`; `prevalence` = share of human
+        positives; `constant_judge` = agreement of a judge that always gives the commoner answer;
+        `n`; `note`.
 
     Not computable when
     -------------------
@@ -147,8 +152,8 @@ def kappa(table: Any, *, level: float = 0.95) -> Kappa:
 
     Source
     ------
-    Cohen 1960, EPM 20:37; Fleiss, Cohen, Everitt 1969, Psychol Bull 72:323. Agrees with the R packages
-    vcd, psych and DescTools; the estimate is statsmodels' `cohens_kappa`.
+    Cohen 1960, EPM 20:37; Fleiss, Cohen, Everitt 1969, Psychol Bull 72:323. Agrees with the R
+    packages vcd, psych and DescTools; the estimate is statsmodels' `cohens_kappa`.
 
     Example
     -------

@@ -1,4 +1,6 @@
-"""Clean simulated outcomes: independent cases, no cluster, nothing fixed, errors at random, cost measured."""
+"""Clean simulated outcomes: independent cases, no cluster, nothing fixed, errors at random, cost
+measured.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ RATES = {"Off": 0.6, "Guard": 0.35, "Full": 0.2}
 
 
 def clean(seed: int, attacks: int = 150, benign: int = 60) -> fnb.Outcomes:
-    """One clean data set: three modes on the same cases; labels of all kinds that have nothing to do with outcomes."""
+    """One clean data set: three modes on the same cases; labels of all kinds that have nothing to
+    do with outcomes.
+    """
     rng = np.random.default_rng(seed)
     cases = attacks + benign
     facts = pd.DataFrame(

@@ -1,4 +1,6 @@
-"""The open cube: every choice gives what the verb gives on the chosen rows, and nothing is read twice."""
+"""The open cube: every choice gives what the verb gives on the chosen rows, and nothing is read
+twice.
+"""
 
 from __future__ import annotations
 
@@ -43,21 +45,38 @@ def test_without_a_choice_it_is_the_verb(runs: fnb.Outcomes, cube: OpenCube, met
 
 
 @pytest.mark.parametrize("cluster", [(), ("template",)])
-def test_a_gradient_is_the_verb(runs: fnb.Outcomes, cube: OpenCube, cluster: tuple[str, ...]) -> None:
+def test_a_gradient_is_the_verb(
+    runs: fnb.Outcomes, cube: OpenCube, cluster: tuple[str, ...]
+) -> None:
     found = answer(cube, Choice("CR", cube.modes, show="gradient:scope", cluster=cluster))
     pd.testing.assert_frame_equal(found, fnb.gradient(runs, cluster=cluster or None))
     assert found.attrs == fnb.gradient(runs, cluster=cluster or None).attrs
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
-def test_any_choice_is_the_verb_on_the_chosen_rows(runs: fnb.Outcomes, cube: OpenCube, data: st.DataObject) -> None:
-    some = {name: data.draw(st.lists(st.sampled_from(list(cube.values(name))), min_size=1, unique=True), label=name)
-            for name in ("tier", "scope", "carrier")}  # fmt: skip
-    modes = tuple(data.draw(st.lists(st.sampled_from(cube.modes), min_size=1, unique=True), label="modes"))
+def test_any_choice_is_the_verb_on_the_chosen_rows(
+    runs: fnb.Outcomes, cube: OpenCube, data: st.DataObject
+) -> None:
+    some = {
+        name: data.draw(
+            st.lists(st.sampled_from(list(cube.values(name))), min_size=1, unique=True), label=name
+        )
+        for name in ("tier", "scope", "carrier")
+    }
+    modes = tuple(
+        data.draw(st.lists(st.sampled_from(cube.modes), min_size=1, unique=True), label="modes")
+    )
     metric = data.draw(st.sampled_from(["ASR", "FGR", "R"]), label="metric")
     cluster = data.draw(st.sampled_from([(), ("template",)]), label="cluster")
-    found = answer(cube, Choice(metric, modes, {name: tuple(values) for name, values in some.items()}, cluster=cluster))
+    found = answer(
+        cube,
+        Choice(
+            metric, modes, {name: tuple(values) for name, values in some.items()}, cluster=cluster
+        ),
+    )
     try:
         chosen = runs.where(mode=list(modes), **some)
         expected = fnb.rates(chosen, metric, cluster=cluster or None)
@@ -65,8 +84,10 @@ def test_any_choice_is_the_verb_on_the_chosen_rows(runs: fnb.Outcomes, cube: Ope
         assert not found["n"].sum()
         return
     columns = ["k", "n", "low", "high"]
-    pd.testing.assert_frame_equal(found[found["n"] > 0][columns].reset_index(drop=True),
-                                  expected[expected["n"] > 0][columns].reset_index(drop=True))  # fmt: skip
+    pd.testing.assert_frame_equal(
+        found[found["n"] > 0][columns].reset_index(drop=True),
+        expected[expected["n"] > 0][columns].reset_index(drop=True),
+    )
 
 
 def test_a_choice_reads_no_row(cube: OpenCube, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,17 +108,23 @@ def test_empty_choices_say_what_to_do(cube: OpenCube) -> None:
         answer(cube, Choice("ASR", cube.modes, {"tier": ()}))
 
 
-def test_a_cube_that_grows_too_large_drops_the_widest_column_and_says_so(runs: fnb.Outcomes) -> None:
+def test_a_cube_that_grows_too_large_drops_the_widest_column_and_says_so(
+    runs: fnb.Outcomes,
+) -> None:
     small = open_cube(runs, most=1000)
     assert small.cells <= 1000
     assert "template" not in small.strata
-    assert any(note.startswith("template (195 values) cannot be chosen here") for note in small.notes)
+    assert any(
+        note.startswith("template (195 values) cannot be chosen here") for note in small.notes
+    )
     assert answer(small, Choice("ASR", small.modes))["k"].tolist() == [787, 128, 121, 63]
 
 
 def test_a_hundred_thousand_names_do_not_make_a_large_cube() -> None:
     number = np.arange(120_000)
-    frame = pd.DataFrame({"case_id": number.astype(str), "mode": "On", "tier": np.where(number % 3, "a", "b")})
+    frame = pd.DataFrame(
+        {"case_id": number.astype(str), "mode": "On", "tier": np.where(number % 3, "a", "b")}
+    )
     frame = frame.assign(prompt=(number // 2).astype(str), attack_success=number % 7 == 0)
     twice = pd.concat([frame, frame.assign(mode="Off")])
     found = open_cube(fnb.outcomes(twice))
@@ -114,7 +141,9 @@ def test_an_engine_is_asked_how_large_the_cube_is_before_it_is_fetched(
     from ferrite_nb.analysis import choice as module
 
     fetched = []
-    monkeypatch.setattr(module, "cube", lambda *given: fetched.append(counted := counts.cube(*given)) or counted)
+    monkeypatch.setattr(
+        module, "cube", lambda *given: fetched.append(counted := counts.cube(*given)) or counted
+    )
     lazy = fnb.outcomes(duckdb.connect().from_df(runs.frame))
     small = open_cube(lazy, most=1000)
     assert [len(cells) <= 1000 for cells in fetched] == [True]
@@ -134,20 +163,32 @@ def test_cost_stands_beside_security_in_the_same_strata(cube: OpenCube) -> None:
 def test_repeats_are_clustered_by_their_case() -> None:
     rng = np.random.default_rng(0)
     case = np.repeat(np.arange(40), 3)
-    frame = pd.DataFrame({"case_id": case.astype(str), "repeat": np.tile(list("123"), 40), "mode": "On",
-                          "attack_success": rng.random(40)[case] < 0.4})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "case_id": case.astype(str),
+            "repeat": np.tile(list("123"), 40),
+            "mode": "On",
+            "attack_success": rng.random(40)[case] < 0.4,
+        }
+    )
     runs = fnb.outcomes(frame)
     found = open_cube(runs)
     assert found.clusters == (("case_id",),)
-    pd.testing.assert_frame_equal(answer(found, Choice("ASR", ("On",), cluster=("case_id",))), fnb.rates(runs, "ASR"))
+    pd.testing.assert_frame_equal(
+        answer(found, Choice("ASR", ("On",), cluster=("case_id",))), fnb.rates(runs, "ASR")
+    )
 
 
 def test_crossed_clusters_are_offered_and_nested_ones_are_not(cube: OpenCube) -> None:
     assert ("template", "task") not in cube.clusters  # every template has one task
     user, injection = np.divmod(np.arange(30 * 14), 14)
-    frame = pd.DataFrame({"user": [f"u{i}" for i in user], "injection": [f"i{i}" for i in injection], "mode": "On"})
+    frame = pd.DataFrame(
+        {"user": [f"u{i}" for i in user], "injection": [f"i{i}" for i in injection], "mode": "On"}
+    )
     hit = (user % 3 == 0) ^ (injection % 5 == 0)
-    runs = fnb.outcomes(frame.assign(case_id=frame["user"] + frame["injection"], attack_success=hit))
+    runs = fnb.outcomes(
+        frame.assign(case_id=frame["user"] + frame["injection"], attack_success=hit)
+    )
     found = open_cube(runs)
     assert found.clusters == (("user",), ("injection",), ("user", "injection"))
     both = answer(found, Choice("ASR", ("On",), cluster=("user", "injection")))
@@ -155,8 +196,14 @@ def test_crossed_clusters_are_offered_and_nested_ones_are_not(cube: OpenCube) ->
 
 
 def test_mixed_versions_raise_and_can_be_chosen() -> None:
-    frame = pd.DataFrame({"case_id": list("abcdefghij"), "mode": "On", "attack_success": [1, 0] * 5,
-                          "suite_version": ["1"] * 5 + ["2"] * 5})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "case_id": list("abcdefghij"),
+            "mode": "On",
+            "attack_success": [1, 0] * 5,
+            "suite_version": ["1"] * 5 + ["2"] * 5,
+        }
+    )
     found = open_cube(fnb.outcomes(frame))
     with pytest.raises(fnb.OutcomesError, match="would mix suite versions"):
         answer(found, Choice("ASR", ("On",)))
@@ -165,10 +212,13 @@ def test_mixed_versions_raise_and_can_be_chosen() -> None:
 
 def test_amounts_and_traces_are_summed_too() -> None:
     frame = pd.DataFrame(
-        [(f"c{i}", mode, "benign", 10, i % 3 if mode == "On" else 0, "a b" if i % 4 else mode)
-         for i in range(20) for mode in ("Off", "On")],
+        [
+            (f"c{i}", mode, "benign", 10, i % 3 if mode == "On" else 0, "a b" if i % 4 else mode)
+            for i in range(20)
+            for mode in ("Off", "On")
+        ],
         columns=["case_id", "mode", "kind", "segments", "segments_excised", "trace"],
-    )  # fmt: skip
+    )
     runs = fnb.outcomes(frame.assign(tier=["Tier1"] * 20 + ["Tier2"] * 20))
     found = open_cube(runs)
     for metric in ("FSR", "UP"):
@@ -187,7 +237,9 @@ def test_engines_give_the_same_cube(runs: fnb.Outcomes, cube: OpenCube, engine: 
         import polars
 
         plain = runs.frame.astype(object).where(runs.frame.notna(), None)
-        other = open_cube(fnb.outcomes(polars.DataFrame({name: plain[name].tolist() for name in plain})))
+        other = open_cube(
+            fnb.outcomes(polars.DataFrame({name: plain[name].tolist() for name in plain}))
+        )
     assert other.strata == cube.strata and other.cells == cube.cells
     choice = Choice("ASR", cube.modes, {"tier": ("Tier1",)}, cluster=("template",))
     one, two = (answer(each, choice) for each in (other, cube))

@@ -1,4 +1,6 @@
-"""`compare` and `overhead`: the same cases, or no comparison. Values from published tables and exact arithmetic."""
+"""`compare` and `overhead`: the same cases, or no comparison. Values from published tables and
+exact arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,29 @@ from tests.engines import ENGINES, on_engine, random_outcomes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 COLUMNS = [
-    "mode_a", "mode_b", "n_pairs", "both", "b", "c", "neither", "rate_a", "rate_b", "diff", "low", "high", "h", "p",
-    "log10_p", "p_holm", "unpaired", "independent_low", "independent_high", "level", "method", "note",
-]  # fmt: skip
+    "mode_a",
+    "mode_b",
+    "n_pairs",
+    "both",
+    "b",
+    "c",
+    "neither",
+    "rate_a",
+    "rate_b",
+    "diff",
+    "low",
+    "high",
+    "h",
+    "p",
+    "log10_p",
+    "p_holm",
+    "unpaired",
+    "independent_low",
+    "independent_high",
+    "level",
+    "method",
+    "note",
+]
 
 
 def two_modes(both: int, b: int, c: int, neither: int, **more: object) -> pd.DataFrame:
@@ -43,21 +65,44 @@ def test_six_pairs_of_run_a_as_published():
     table = fnb.compare(fnb.read(fnb.data("ferrite_run_a.csv")))
     found = table[["mode_a", "mode_b", "n_pairs", "b", "c", "unpaired"]].to_numpy().tolist()
     assert found == [
-        ["Off", "SanitizerOnly", 19, 12, 0, 3], ["Off", "LoopOnly", 19, 18, 0, 3], ["Off", "On", 22, 22, 0, 0],
-        ["SanitizerOnly", "LoopOnly", 19, 7, 1, 0], ["SanitizerOnly", "On", 19, 7, 0, 3],
+        ["Off", "SanitizerOnly", 19, 12, 0, 3],
+        ["Off", "LoopOnly", 19, 18, 0, 3],
+        ["Off", "On", 22, 22, 0, 0],
+        ["SanitizerOnly", "LoopOnly", 19, 7, 1, 0],
+        ["SanitizerOnly", "On", 19, 7, 0, 3],
         ["LoopOnly", "On", 19, 1, 0, 3],
-    ]  # fmt: skip
-    assert table["p"].tolist() == pytest.approx([2 * 0.5**12, 2 * 0.5**18, 2 * 0.5**22, 0.0703125, 0.015625, 1.0])
-    assert [f"{p:.4f}" for p in table["p_holm"]] == ["0.0020", "0.0000", "0.0000", "0.1406", "0.0469", "1.0000"]
-    assert [f"{h:.3f}" for h in table["h"]] == ["1.837", "2.679", "3.142", "0.842", "1.305", "0.463"]
+    ]
+    assert table["p"].tolist() == pytest.approx(
+        [2 * 0.5**12, 2 * 0.5**18, 2 * 0.5**22, 0.0703125, 0.015625, 1.0]
+    )
+    assert [f"{p:.4f}" for p in table["p_holm"]] == [
+        "0.0020",
+        "0.0000",
+        "0.0000",
+        "0.1406",
+        "0.0469",
+        "1.0000",
+    ]
+    assert [f"{h:.3f}" for h in table["h"]] == [
+        "1.837",
+        "2.679",
+        "3.142",
+        "0.842",
+        "1.305",
+        "0.463",
+    ]
 
 
 def test_the_lab_table_with_its_paired_and_its_unpaired_interval():
     found = only(fnb.compare(fnb.outcomes(two_modes(57, 48, 0, 195))))
     assert found[["both", "b", "c", "neither"]].tolist() == [57, 48, 0, 195]
     assert found["p"] == pytest.approx(2 * 0.5**48)
-    assert found[["diff", "low", "high"]].tolist() == pytest.approx([0.16, 0.118120, 0.202377], abs=1e-6)
-    assert found[["independent_low", "independent_high"]].tolist() == pytest.approx([0.089, 0.229], abs=5e-4)
+    assert found[["diff", "low", "high"]].tolist() == pytest.approx(
+        [0.16, 0.118120, 0.202377], abs=1e-6
+    )
+    assert found[["independent_low", "independent_high"]].tolist() == pytest.approx(
+        [0.089, 0.229], abs=5e-4
+    )
     assert found["h"] == pytest.approx(0.364050, abs=1e-6)
 
 
@@ -65,7 +110,9 @@ def test_pairing_is_by_key_and_never_by_row():
     frame = two_modes(20, 12, 2, 16)
     before = fnb.compare(fnb.outcomes(frame))
     for seed in range(3):
-        pd.testing.assert_frame_equal(before, fnb.compare(fnb.outcomes(frame.sample(frac=1, random_state=seed))))
+        pd.testing.assert_frame_equal(
+            before, fnb.compare(fnb.outcomes(frame.sample(frac=1, random_state=seed)))
+        )
 
 
 def test_turning_the_modes_round_turns_signs_and_b_and_c():
@@ -83,14 +130,21 @@ def test_turning_the_modes_round_turns_signs_and_b_and_c():
 def test_containment_is_the_mirror_of_attack_success():
     runs = fnb.outcomes(two_modes(20, 12, 2, 16))
     asr, cr = only(fnb.compare(runs, "ASR")), only(fnb.compare(runs, "CR"))
-    assert (asr["both"], asr["b"], asr["c"], asr["neither"]) == (cr["neither"], cr["c"], cr["b"], cr["both"])
+    assert (asr["both"], asr["b"], asr["c"], asr["neither"]) == (
+        cr["neither"],
+        cr["c"],
+        cr["b"],
+        cr["both"],
+    )
     assert asr["p"] == cr["p"] and asr["diff"] == pytest.approx(-cr["diff"])
 
 
 def test_few_discordant_pairs_cannot_reach_a_decision_and_it_is_said():
     # starslingdev/hpc-sandbox-benchmarks#145: an untestable comparison shown as a tie.
     five, six = (only(fnb.compare(fnb.outcomes(two_modes(10, b, 0, 10)))) for b in (5, 6))
-    assert five["p"] == 0.0625 and "5 discordant pairs cannot reach 0.05: n too small" in five["note"]
+    assert (
+        five["p"] == 0.0625 and "5 discordant pairs cannot reach 0.05: n too small" in five["note"]
+    )
     assert six["p"] == 0.03125 and "too small" not in six["note"]
 
 
@@ -107,10 +161,15 @@ def test_a_huge_discordance_keeps_its_logarithm():
 
 def test_unpaired_cases_are_counted_described_and_left_out():
     frame = two_modes(10, 6, 2, 4, tier="Tier1")
-    more = pd.DataFrame({"case_id": ["x", "y"], "mode": "Off", "attack_success": [True, False], "tier": "Tier3"})
+    more = pd.DataFrame(
+        {"case_id": ["x", "y"], "mode": "Off", "attack_success": [True, False], "tier": "Tier3"}
+    )
     found = only(fnb.compare(fnb.outcomes(pd.concat([frame, more]))))
     assert (found["n_pairs"], found["unpaired"]) == (22, 2)
-    assert "2 cases known in Off only (tier Tier3 2): the event in 1/2 of them, in 16/22 of the kept" in found["note"]
+    assert (
+        "2 cases known in Off only (tier Tier3 2): the event in 1/2 of them, in 16/22 of the kept"
+        in found["note"]
+    )
 
 
 def test_repeats_of_a_case_are_averaged_and_never_more_cases():
@@ -178,7 +237,9 @@ def test_a_mode_without_any_known_outcome_is_a_not_computable_row():
     frame = two_modes(5, 9, 0, 6)
     frame["error"] = ["" if mode == "Off" else "refused connection" for mode in frame["mode"]]
     found = only(fnb.compare(fnb.outcomes(frame)))
-    assert math.isnan(found["p"]) and found["note"].startswith("not computable: no case of On has a known outcome")
+    assert math.isnan(found["p"]) and found["note"].startswith(
+        "not computable: no case of On has a known outcome"
+    )
 
 
 def test_a_layer_that_does_not_run_gives_its_reason():
@@ -198,8 +259,12 @@ def test_modes_of_different_suite_versions_are_not_compared_unless_pooled():
 
 
 def test_strata_are_compared_within_and_each_is_a_family_of_its_own():
-    frame = pd.concat([two_modes(5, 9, 0, 6, tier="T2"), two_modes(5, 1, 0, 6, tier="T1").assign(
-        case_id=lambda f: "other " + f["case_id"])])
+    frame = pd.concat(
+        [
+            two_modes(5, 9, 0, 6, tier="T2"),
+            two_modes(5, 1, 0, 6, tier="T1").assign(case_id=lambda f: "other " + f["case_id"]),
+        ]
+    )
     table = fnb.compare(fnb.outcomes(frame), by="tier")
     assert table["tier"].tolist() == ["T1", "T2"] and table["b"].tolist() == [1, 9]
     assert table["p_holm"].tolist() == table["p"].tolist()
@@ -237,7 +302,9 @@ def test_a_bad_call_says_what_is_allowed(options, message):
 
 def test_one_mode_or_counts_without_cases_cannot_be_compared():
     with pytest.raises(fnb.OutcomesError, match="one mode only"):
-        fnb.compare(fnb.outcomes(pd.DataFrame({"case_id": ["a"], "mode": "On", "attack_success": True})))
+        fnb.compare(
+            fnb.outcomes(pd.DataFrame({"case_id": ["a"], "mode": "On", "attack_success": True}))
+        )
     with pytest.raises(fnb.OutcomesError, match="no case_id"):
         fnb.compare(fnb.outcomes(pd.DataFrame({"mode": ["Off", "On"], "k": [1, 2], "n": [9, 9]})))
 
@@ -249,7 +316,9 @@ def test_the_four_cells_add_up_and_the_difference_is_theirs(seed):
     known = table[table["n_pairs"] > 0]
     assert (known[["both", "b", "c", "neither"]].sum(axis=1) == known["n_pairs"]).all()
     assert np.allclose((known["b"] - known["c"]) / known["n_pairs"], known["diff"])
-    assert (known["low"] <= known["diff"] + 1e-12).all() and (known["diff"] <= known["high"] + 1e-12).all()
+    assert (known["low"] <= known["diff"] + 1e-12).all() and (
+        known["diff"] <= known["high"] + 1e-12
+    ).all()
     assert (known["p_holm"] >= known["p"]).all()
 
 
@@ -261,12 +330,20 @@ def test_every_engine_gives_the_same_comparison(engine, repeats):
     for options in ({}, {"by": "tier"}, {"cluster": "template"}):
         a, b = fnb.compare(ours, **options), fnb.compare(theirs, **options)
         pd.testing.assert_frame_equal(a.drop(columns="note"), b.drop(columns="note"))
-    pd.testing.assert_frame_equal(fnb.overhead(ours).drop(columns="note"), fnb.overhead(theirs).drop(columns="note"))
+    pd.testing.assert_frame_equal(
+        fnb.overhead(ours).drop(columns="note"), fnb.overhead(theirs).drop(columns="note")
+    )
 
 
 def latencies(off: list[float], on: list[float], **more: object) -> fnb.Outcomes:
     cases = [str(number) for number in range(len(off))]
-    frame = pd.DataFrame({"case_id": cases * 2, "mode": ["Off"] * len(off) + ["On"] * len(on), "latency_ms": off + on})
+    frame = pd.DataFrame(
+        {
+            "case_id": cases * 2,
+            "mode": ["Off"] * len(off) + ["On"] * len(on),
+            "latency_ms": off + on,
+        }
+    )
     return fnb.outcomes(frame.assign(**more))
 
 
@@ -287,11 +364,17 @@ def test_overhead_of_one_pair_and_of_none():
 def test_failed_calls_do_not_enter_latency():
     error = ["", "", "timeout"] + [""] * 3
     table = fnb.overhead(latencies([10, 10, 0], [20, 20, 9000], error=error))
-    assert table["value"].tolist() == [10, 10] and table["n_pairs"].tolist() == [2, 2] and table["unpaired"][0] == 1
+    assert (
+        table["value"].tolist() == [10, 10]
+        and table["n_pairs"].tolist() == [2, 2]
+        and table["unpaired"][0] == 1
+    )
 
 
 def test_a_case_that_failed_in_both_modes_is_told_of():
-    """It is neither a pair nor unpaired, so without a note it would be in no number of the table."""
+    """It is neither a pair nor unpaired, so without a note it would be in no number of the
+    table.
+    """
     table = fnb.overhead(latencies([10, 10, 0, 5], [20, 20, 9000, 5], error=["", "", "x", ""] * 2))
     assert table[["value", "n_pairs", "unpaired"]].to_numpy().tolist() == [[10, 3, 0], [10, 3, 0]]
     assert table["note"].str.endswith("1 case has no latency_ms in either mode").all()
@@ -310,18 +393,32 @@ def test_overhead_bad_calls():
         fnb.overhead(runs, mode="off")
     with pytest.raises(ValueError, match="no column 'seconds'"):
         fnb.overhead(runs, column="seconds")
-    assert fnb.overhead(runs, column="tokens")["note"].str.startswith("not computable: no token counts").all()
+    assert (
+        fnb.overhead(runs, column="tokens")["note"]
+        .str.startswith("not computable: no token counts")
+        .all()
+    )
 
 
 def test_what_was_drawn_says_its_seed_and_how_often() -> None:
     rows = [
-        {"case_id": f"{i}", "mode": mode, "template": f"t{i // 2}", "attack_success": i % 3 < successes}
+        {
+            "case_id": f"{i}",
+            "mode": mode,
+            "template": f"t{i // 2}",
+            "attack_success": i % 3 < successes,
+        }
         for mode, successes in (("Off", 2), ("On", 1))
         for i in range(90)
     ]
     runs = fnb.outcomes(pd.DataFrame(rows))
     drawn, exact = fnb.compare(runs, cluster="template"), fnb.compare(runs)
-    assert drawn["method"].str.contains("monte carlo").all() and drawn.attrs["seed"] == "0 (100,000 draws)"
+    assert (
+        drawn["method"].str.contains("monte carlo").all()
+        and drawn.attrs["seed"] == "0 (100,000 draws)"
+    )
     assert "seed" not in exact.attrs
-    assert "seed 0 (100,000 draws)" in str(fnb.tables.html(drawn)) and "seed" not in str(fnb.tables.html(exact))
+    assert "seed 0 (100,000 draws)" in str(fnb.tables.html(drawn)) and "seed" not in str(
+        fnb.tables.html(exact)
+    )
     assert "Seed 0 (100,000 draws)" in fnb.figures.pairs(drawn).caption

@@ -1,4 +1,6 @@
-"""`detector`: operating points by counts, ties, unresolvable rates, AUC, and alarms at the base rate."""
+"""`detector`: operating points by counts, ties, unresolvable rates, AUC, and alarms at the base
+rate.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def scored(positives: list[float], negatives: list[float]) -> pd.DataFrame:
 
 
 def found(frame: object, **options: object) -> pd.DataFrame:
-    return fnb.detector(frame, **{"score": "score", "label": "label", "positive": "attack", **options})
+    return fnb.detector(
+        frame, **{"score": "score", "label": "label", "positive": "attack", **options}
+    )
 
 
 def part(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -46,7 +50,10 @@ def calls() -> pd.DataFrame:
 def test_bundled_detector_has_the_stated_points(calls):
     # data/README.md: the sample detects .885 at 1 % and .650 at 0.1 % false alarms
     points = part(calls, POINT)
-    assert points[["tp", "n_pos", "fp", "n_neg"]].values.tolist() == [[354, 400, 50, 5000], [260, 400, 5, 5000]]
+    assert points[["tp", "n_pos", "fp", "n_neg"]].values.tolist() == [
+        [354, 400, 50, 5000],
+        [260, 400, 5, 5000],
+    ]
     assert points["tpr"].tolist() == [0.885, 0.65] and points["resolvable"].all()
 
 
@@ -55,16 +62,23 @@ def test_points_are_those_of_a_plain_search():
     fake = frame["label"] == "fake"
     points = part(found(frame, positive="fake", max_fpr=[0.05, 0.01, 0.002]), POINT)
     for _, point in points.iterrows():
-        allowed = [t for t in frame["score"].unique()
-                   if (~fake & (frame["score"] >= t)).sum() <= math.floor(point["max_fpr"] * 5000)]  # fmt: skip
+        allowed = [
+            t
+            for t in frame["score"].unique()
+            if (~fake & (frame["score"] >= t)).sum() <= math.floor(point["max_fpr"] * 5000)
+        ]
         assert point["threshold"] == min(allowed)
         assert point["tp"] == (fake & (frame["score"] >= point["threshold"])).sum()
 
 
 def test_brackets_of_the_false_positive_rate_are_clopper_pearson(calls):
     points = part(calls, POINT)
-    assert points["fpr_low"].tolist() == pytest.approx([beta.ppf(0.025, k, 5000 - k + 1) for k in (50, 5)])
-    assert points["fpr_high"].tolist() == pytest.approx([beta.ppf(0.975, k + 1, 5000 - k) for k in (50, 5)])
+    assert points["fpr_low"].tolist() == pytest.approx(
+        [beta.ppf(0.025, k, 5000 - k + 1) for k in (50, 5)]
+    )
+    assert points["fpr_high"].tolist() == pytest.approx(
+        [beta.ppf(0.975, k + 1, 5000 - k) for k in (50, 5)]
+    )
     assert ((points["tpr_low"] < points["tpr"]) & (points["tpr"] < points["tpr_high"])).all()
 
 
@@ -77,7 +91,11 @@ def test_a_rate_below_one_negative_is_said_to_be_unresolvable():
 def test_ties_share_a_threshold_and_nothing_is_interpolated():
     frame = scored([0.9, 0.5, 0.5], [0.5, 0.5, 0.1, 0.1])
     table = found(frame, max_fpr=0.25)
-    assert part(table, "curve")[["threshold", "tp", "fp"]].values.tolist() == [[0.9, 1, 0], [0.5, 3, 2], [0.1, 3, 4]]
+    assert part(table, "curve")[["threshold", "tp", "fp"]].values.tolist() == [
+        [0.9, 1, 0],
+        [0.5, 3, 2],
+        [0.1, 3, 4],
+    ]
     assert part(table, POINT)[["tp", "fp", "threshold"]].values.tolist() == [[1, 0, 0.9]]
 
 
@@ -99,11 +117,17 @@ def test_auc_is_mann_whitney_and_agrees_with_delong_of_another_program():
     frame = pd.read_csv(fnb.data("detector_scores.csv"))
     fake, genuine = (frame.loc[frame["label"] == name, "score"] for name in ("fake", "genuine"))
     area = part(found(frame, positive="fake"), "auc").iloc[0]
-    assert area["auc"] == pytest.approx(mannwhitneyu(fake, genuine).statistic / (400 * 5000), abs=1e-12)
+    assert area["auc"] == pytest.approx(
+        mannwhitneyu(fake, genuine).statistic / (400 * 5000), abs=1e-12
+    )
     # DeLong's variance written down again, by all pairs
-    wins = (fake.to_numpy()[:, None] > genuine.to_numpy()) + 0.5 * (fake.to_numpy()[:, None] == genuine.to_numpy())
+    wins = (fake.to_numpy()[:, None] > genuine.to_numpy()) + 0.5 * (
+        fake.to_numpy()[:, None] == genuine.to_numpy()
+    )
     se = math.sqrt(wins.mean(1).var(ddof=1) / 400 + wins.mean(0).var(ddof=1) / 5000)
-    assert area["auc_high"] - area["auc_low"] == pytest.approx(2 * 1.959963984540054 * se, abs=1e-12)
+    assert area["auc_high"] - area["auc_low"] == pytest.approx(
+        2 * 1.959963984540054 * se, abs=1e-12
+    )
 
 
 # --- base rates
@@ -120,13 +144,19 @@ def test_precision_depends_on_the_base_rate(base, precision):
 
 @pytest.mark.parametrize(
     ("tpr", "fpr", "right", "wrong", "precision"),
-    [(0.95, 0.05, 19, 999, 0.0187), (0.9, 0.01, 18, 199.8, 0.0826), (0.8, 0.001, 16, 19.98, 0.4447)],
+    [
+        (0.95, 0.05, 19, 999, 0.0187),
+        (0.9, 0.01, 18, 199.8, 0.0826),
+        (0.8, 0.001, 16, 19.98, 0.4447),
+    ],
 )
 def test_alarms_of_a_call_centre(tpr, fpr, right, wrong, precision):
     # 20,000 calls a day, 1 in 1,000 fake
     frame = by_counts(round(100 * tpr), 100, round(1000 * fpr), 1000)
     row = part(found(frame, max_fpr=fpr, base_rate=0.001, per_day=20_000), POINT).iloc[0]
-    assert row[["true_alerts", "false_alerts", "missed"]].tolist() == pytest.approx([right, wrong, 20 - right])
+    assert row[["true_alerts", "false_alerts", "missed"]].tolist() == pytest.approx(
+        [right, wrong, 20 - right]
+    )
     assert row["precision"] == pytest.approx(precision, abs=5e-5)
     assert row["false_alerts_low"] < wrong < row["false_alerts_high"]
     assert row["true_alerts_low"] < right < row["true_alerts_high"]
@@ -136,7 +166,9 @@ def test_no_false_alarm_in_the_sample_bounds_the_precision_from_below_only():
     row = part(found(by_counts(80, 100, 0, 1000), base_rate=0.001), POINT).iloc[0]
     assert (row["precision"], row["precision_high"]) == (1, 1)
     worst = beta.ppf(0.975, 1, 1000)  # Clopper-Pearson of 0/1000
-    assert row["precision_low"] == pytest.approx(row["tpr_low"] * 0.001 / (row["tpr_low"] * 0.001 + worst * 0.999))
+    assert row["precision_low"] == pytest.approx(
+        row["tpr_low"] * 0.001 / (row["tpr_low"] * 0.001 + worst * 0.999)
+    )
     assert row["precision_low"] < 0.25
 
 
@@ -153,19 +185,27 @@ def test_grid_of_base_rates_goes_through_the_operating_points(calls):
     grid = part(calls, "precision")
     for limit, rows in grid.groupby("max_fpr"):
         point = part(calls, POINT).set_index("max_fpr").loc[limit]
-        assert (rows["precision"].diff().dropna() > 0).all() and (rows["precision_low"] <= rows["precision"]).all()
+        assert (rows["precision"].diff().dropna() > 0).all() and (
+            rows["precision_low"] <= rows["precision"]
+        ).all()
         near = np.interp(np.log(0.001), np.log(rows["base_rate"]), rows["precision"])
         assert near == pytest.approx(point["precision"], abs=5e-3)
 
 
 def test_precision_bounds_hold_the_truth_as_often_as_they_say():
-    # 150 samples of normal scores to one decimal, threshold found anew in each; truth at the found threshold
+    # 150 samples of normal scores to one decimal, threshold found anew in each; truth at the found
+    # threshold
     random, runs, inside = np.random.default_rng(5), 150, 0
     for _ in range(runs):
-        scores = random.normal(2, 1, 100).round(1).tolist(), random.normal(0, 1, 1000).round(1).tolist()
+        scores = (
+            random.normal(2, 1, 100).round(1).tolist(),
+            random.normal(0, 1, 1000).round(1).tolist(),
+        )
         row = found(scored(*scores), max_fpr=0.01, base_rate=0.01).iloc[0]
         tpr, fpr = (norm.sf(row["threshold"] - 0.05 - mean) for mean in (2, 0))
-        inside += row["precision_low"] <= 0.01 * tpr / (0.01 * tpr + 0.99 * fpr) <= row["precision_high"]
+        inside += (
+            row["precision_low"] <= 0.01 * tpr / (0.01 * tpr + 0.99 * fpr) <= row["precision_high"]
+        )
     assert inside / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
 
 
@@ -177,12 +217,17 @@ def test_parts_and_columns(calls):
     scores = pd.read_csv(fnb.data("detector_scores.csv"))["score"]
     curve = part(calls, "curve")
     assert len(curve) == scores.nunique()
-    assert curve["threshold"].is_monotonic_decreasing and curve["fpr"].iloc[-1] == curve["tpr"].iloc[-1] == 1
+    assert (
+        curve["threshold"].is_monotonic_decreasing
+        and curve["fpr"].iloc[-1] == curve["tpr"].iloc[-1] == 1
+    )
     stems = {name.removesuffix("_low").removesuffix("_high") for name in calls}
     assert [name for name in stems if f"`{name}`" not in fnb.detector.__doc__] == []
 
 
-@pytest.mark.parametrize(("positives", "negatives", "word"), [([0.5], [], "negative"), ([], [0.5, 0.6], "positive")])
+@pytest.mark.parametrize(
+    ("positives", "negatives", "word"), [([0.5], [], "negative"), ([], [0.5, 0.6], "positive")]
+)
 def test_without_a_class_nothing_is_computable_and_the_note_says_so(positives, negatives, word):
     table = found(scored(positives, negatives), base_rate=0.01)
     for name in (POINT, "auc"):
@@ -242,7 +287,9 @@ SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.5000001, 0.9]), min_size=1, 
 
 @settings(max_examples=30, deadline=None)
 @given(SCORES, SCORES, st.floats(0, 1))
-def test_the_realised_false_positive_rate_keeps_to_the_limit_and_the_curve_never_falls(positives, negatives, limit):
+def test_the_realised_false_positive_rate_keeps_to_the_limit_and_the_curve_never_falls(
+    positives, negatives, limit
+):
     table = found(scored(positives, negatives), max_fpr=limit)
     point, curve = part(table, POINT).iloc[0], part(table, "curve")
     assert point["fp"] <= limit * len(negatives) + 1e-9

@@ -1,4 +1,6 @@
-"""Gates, releases and attempts: rules with a power curve. Values computed by hand or from exact binomial sums."""
+"""Gates, releases and attempts: rules with a power curve. Values computed by hand or from exact
+binomial sums.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ FILES = ("pass", "fail", "cannot_tell", "borderline", "refuser")
 
 
 def counts(k: int, n: int, **more: object) -> fnb.Outcomes:
-    frame = pd.DataFrame({"mode": "On", "kind": "attack", "attack_success": [True, False], "rows": [k, n - k]})
+    frame = pd.DataFrame(
+        {"mode": "On", "kind": "attack", "attack_success": [True, False], "rows": [k, n - k]}
+    )
     return fnb.outcomes(frame.assign(**more))
 
 
@@ -38,7 +42,18 @@ def verdict(runs: fnb.Outcomes, one: dict[str, object]) -> pd.Series:
 def test_the_worked_example(file, expected):
     table = fnb.gate(fnb.read(fnb.data(f"gate_{file}.csv")), fnb.data("requirements.toml"))
     assert table["verdict"].tolist() == expected
-    assert list(table)[:10] == ["requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "verdict", "note"]
+    assert list(table)[:10] == [
+        "requirement",
+        "k",
+        "n",
+        "rate",
+        "low",
+        "high",
+        "threshold",
+        "rule",
+        "verdict",
+        "note",
+    ]
 
 
 def test_the_system_that_refuses_everything_is_stopped_by_its_cost_alone():
@@ -49,7 +64,8 @@ def test_the_system_that_refuses_everything_is_stopped_by_its_cost_alone():
 @pytest.mark.parametrize(
     ("k", "n", "one", "expected", "accept"),
     [
-        # At most 2 % of 600: k <= 12 by the point rule, k <= 5 by the bound; the lower bound passes 2 % at k = 21.
+        # At most 2 % of 600: k <= 12 by the point rule, k <= 5 by the bound; the lower bound passes
+        # 2 % at k = 21.
         (12, 600, {"at_most": 0.02, "rule": "point"}, "pass", 12),
         (13, 600, {"at_most": 0.02, "rule": "point"}, "fail", 12),
         (5, 600, {"at_most": 0.02}, "pass", 5),
@@ -72,7 +88,10 @@ def test_point_and_bound_rules(k, n, one, expected, accept):
 def test_the_chance_to_pass_is_that_of_the_rule():
     point = verdict(counts(0, 600), asr(at_most=0.02, rule="point"))
     bound = verdict(counts(0, 600), asr(at_most=0.02, power_at=[0.01, 0.02]))
-    assert (point["p_pass"], bound["p_pass"]) == (pytest.approx(0.5760, abs=5e-5), pytest.approx(0.0195, abs=5e-5))
+    assert (point["p_pass"], bound["p_pass"]) == (
+        pytest.approx(0.5760, abs=5e-5),
+        pytest.approx(0.0195, abs=5e-5),
+    )
     assert "0.4449 at 0.01, 0.0195 at 0.02" in bound["note"]
 
 
@@ -87,7 +106,9 @@ def test_another_suite_version_is_refused_and_so_is_an_unknown_one():
     assert verdict(counts(1, 600, suite_version="2.0"), one)["verdict"] == "pass"
     for runs in (counts(1, 600, suite_version="1.0"), counts(1, 600)):
         found = verdict(runs, one)
-        assert found["verdict"] == "cannot tell" and found["note"].startswith("refused: the requirement is for suite")
+        assert found["verdict"] == "cannot tell" and found["note"].startswith(
+            "refused: the requirement is for suite"
+        )
 
 
 def test_missing_outcomes_that_could_turn_a_pass_stop_it():
@@ -110,7 +131,9 @@ def test_clusters_are_the_unit_when_the_requirement_names_them():
     runs = fnb.read(fnb.data("clusters_x08.csv"))
     mode = runs.modes[0]
     plain = verdict(runs, {"metric": "ASR", "at_most": 0.15, "where": {"mode": mode}})
-    wide = verdict(runs, {"metric": "ASR", "at_most": 0.15, "where": {"mode": mode}, "cluster": "template"})
+    wide = verdict(
+        runs, {"metric": "ASR", "at_most": 0.15, "where": {"mode": mode}, "cluster": "template"}
+    )
     assert (plain["verdict"], wide["verdict"]) == ("pass", "cannot tell")
     assert wide["high"] == pytest.approx(0.205, abs=1e-3)
 
@@ -118,7 +141,14 @@ def test_clusters_are_the_unit_when_the_requirement_names_them():
 def test_security_without_cost_is_incomplete_and_with_it_is_not():
     runs = fnb.read(fnb.data("gate_pass.csv"))
     alone = [{"metric": "tried", "at_most": 0.5, "where": {"mode": "guard"}}]
-    beside = [*alone, {"metric": "task success", "at_least": 0.5, "where": {"mode": "guard", "suite": "work tasks"}}]
+    beside = [
+        *alone,
+        {
+            "metric": "task success",
+            "at_least": 0.5,
+            "where": {"mode": "guard", "suite": "work tasks"},
+        },
+    ]
     assert "incomplete" in fnb.gate(runs, alone)["note"].iloc[0]
     assert "incomplete" not in fnb.gate(runs, beside)["note"].iloc[0]
 
@@ -162,13 +192,20 @@ def test_a_file_that_is_no_toml_is_named(tmp_path):
 def history() -> pd.DataFrame:
     runs = fnb.read(fnb.data("releases.csv"))
     names = dict.fromkeys(runs.frame["release"])
-    return fnb.releases({name: runs.where(release=name) for name in names}, fnb.data("release_requirements.toml"))
+    return fnb.releases(
+        {name: runs.where(release=name) for name in names}, fnb.data("release_requirements.toml")
+    )
 
 
 def test_a_new_suite_version_starts_a_new_series(history):
     one = history[history["metric"] == "ASR"]
-    assert one.groupby("suite_version")["series"].unique().map(list).to_dict() == {"v1": [1], "v2": [2]}
-    assert one.groupby("series")["change_p"].first().isna().sum() == 0  # `first` skips the NaN of the opening release
+    assert one.groupby("suite_version")["series"].unique().map(list).to_dict() == {
+        "v1": [1],
+        "v2": [2],
+    }
+    assert (
+        one.groupby("series")["change_p"].first().isna().sum() == 0
+    )  # `first` skips the NaN of the opening release
     assert one.groupby("series").head(1)["change_p"].isna().all()
 
 
@@ -180,14 +217,22 @@ def test_a_setback_is_flagged_and_a_change_of_suite_is_not(history):
 
 def test_a_lucky_pass_becomes_likelier_with_each_release(history):
     first = history[(history["metric"] == "ASR") & (history["series"] == 1)]
-    expected = [1 - math.prod(1 - p for p in first["p_pass"].iloc[: place + 1]) for place in range(len(first))]
+    expected = [
+        1 - math.prod(1 - p for p in first["p_pass"].iloc[: place + 1])
+        for place in range(len(first))
+    ]
     assert first["p_any_pass"].tolist() == pytest.approx(expected)
 
 
 def test_a_release_without_a_version_is_joined_to_no_other():
     one = asr(at_most=0.5)
-    table = fnb.releases({"a": counts(1, 99, suite_version="v1"), "b": counts(1, 99), "c": counts(1, 99)}, one)
-    assert table["series"].tolist() == [1, 2, 3] and table["note"].iloc[1].count("version unknown") == 1
+    table = fnb.releases(
+        {"a": counts(1, 99, suite_version="v1"), "b": counts(1, 99), "c": counts(1, 99)}, one
+    )
+    assert (
+        table["series"].tolist() == [1, 2, 3]
+        and table["note"].iloc[1].count("version unknown") == 1
+    )
     with pytest.raises(ValueError, match="mapping"):
         fnb.releases([], one)
 
@@ -195,14 +240,22 @@ def test_a_release_without_a_version_is_joined_to_no_other():
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"where": {"mode": "On", "attack_success": False}}, "where names attack_success, which ASR counts"),
-        ({"metric": "CR", "where": {"mode": "On", "attack_success": [True, False]}}, "which CR counts"),
+        (
+            {"where": {"mode": "On", "attack_success": False}},
+            "where names attack_success, which ASR counts",
+        ),
+        (
+            {"metric": "CR", "where": {"mode": "On", "attack_success": [True, False]}},
+            "which CR counts",
+        ),
         ({"level": 0.4}, "level must be at least 0.5"),
         ({"level": 1e-9}, "level must be at least 0.5"),
     ],
 )
 def test_a_requirement_that_anything_would_meet_is_refused(more, said):
-    """30 of 200 attacks succeed; chosen by their outcome none of them does, and [15.0, 15.0] bounds nothing."""
+    """30 of 200 attacks succeed; chosen by their outcome none of them does, and [15.0, 15.0] bounds
+    nothing.
+    """
     with pytest.raises(ValueError, match=said):
         fnb.gate(counts(30, 200), asr(at_most=0.16) | more)
     with pytest.raises(TypeError, match="where mode must be a value"):
@@ -219,14 +272,20 @@ def test_requirements_and_releases_with_one_name_are_not_drawn_as_one():
     runs, two = counts(30, 200), [asr(at_most=0.2, name="a"), asr(at_least=0.1, name="a")]
     with pytest.raises(ValueError, match="two requirements are called 'a'"):
         fnb.gate(runs, two)
-    with pytest.raises(ValueError, match=r"requirement 'ASR at most 20\.0% .mode On.' is there twice"):
+    with pytest.raises(
+        ValueError, match=r"requirement 'ASR at most 20\.0% .mode On.' is there twice"
+    ):
         fnb.releases({"1": runs}, [asr(at_most=0.2), asr(at_most=0.2, level=0.9)])
     with pytest.raises(ValueError, match="release '1' is there twice"):
         fnb.releases({"1": runs, 1: runs}, asr(at_most=0.2))
 
 
 def attempt_rows(outcomes: dict[str, list[object]]) -> fnb.Outcomes:
-    rows = [(case, "On", str(place), hit) for case, hits in outcomes.items() for place, hit in enumerate(hits, 1)]
+    rows = [
+        (case, "On", str(place), hit)
+        for case, hits in outcomes.items()
+        for place, hit in enumerate(hits, 1)
+    ]
     return fnb.outcomes(pd.DataFrame(rows, columns=["case_id", "mode", "repeat", "attack_success"]))
 
 
@@ -237,7 +296,9 @@ def test_one_success_in_five_tries_of_every_prompt_is_ten_of_ten_within_five():
     table = fnb.attempts(runs)
     assert fnb.rates(runs, "ASR")[["k", "n"]].to_numpy().tolist() == [[10, 50]]
     last = table.iloc[-1]
-    assert (last["attempts"], last["k"], last["n"]) == (5, 10, 10) and last["low"] == pytest.approx(0.7225, abs=5e-5)
+    assert (last["attempts"], last["k"], last["n"]) == (5, 10, 10) and last["low"] == pytest.approx(
+        0.7225, abs=5e-5
+    )
     assert table["k"].tolist() == [2, 4, 6, 8, 10] and table["median"].iloc[0] == 3
 
 
@@ -250,14 +311,24 @@ def test_alike_attempts_and_attempts_of_unlike_cases():
 
 
 def test_a_case_is_followed_up_to_its_first_unknown_outcome():
-    table = fnb.attempts(attempt_rows({"a": [False, None, True], "b": [False, False, True], "c": [True]}))
+    table = fnb.attempts(
+        attempt_rows({"a": [False, None, True], "b": [False, False, True], "c": [True]})
+    )
     assert table[["attempts", "k", "n"]].to_numpy().tolist() == [[1, 1, 3], [2, 1, 2], [3, 2, 2]]
-    assert "1 cases not followed for 2 attempts (1 with an unknown outcome)" in table["note"].iloc[1]
+    assert (
+        "1 cases not followed for 2 attempts (1 with an unknown outcome)" in table["note"].iloc[1]
+    )
 
 
 def test_attempts_stand_in_the_order_of_their_numbers():
-    frame = pd.DataFrame({"case_id": "a", "mode": "On", "repeat": ["10", "9", "2"],
-                          "attack_success": [True, False, False]})
+    frame = pd.DataFrame(
+        {
+            "case_id": "a",
+            "mode": "On",
+            "repeat": ["10", "9", "2"],
+            "attack_success": [True, False, False],
+        }
+    )
     assert fnb.attempts(fnb.outcomes(frame))["k"].tolist() == [0, 0, 1]
 
 

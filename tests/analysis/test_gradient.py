@@ -1,4 +1,6 @@
-"""`gradient`: run B's published picture, orders, empty places, totals, trends against other programs, and Simpson."""
+"""`gradient`: run B's published picture, orders, empty places, totals, trends against other
+programs, and Simpson.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +66,14 @@ def test_columns_are_those_of_rates_and_the_trend(run_b: fnb.Outcomes) -> None:
 def test_trend_is_one_value_per_mode_and_that_of_the_counts(run_b: fnb.Outcomes) -> None:
     table = fnb.gradient(run_b)
     assert table.groupby("mode")["trend_p"].nunique(dropna=False).eq(1).all()
-    # R: prop.trend.test(c(661, 5, 0), c(777, 5, 5)) is this chi-square: z squared, on 1 degree of freedom.
+    # R: prop.trend.test(c(661, 5, 0), c(777, 5, 5)) is this chi-square: z squared, on 1 degree of
+    # freedom.
     k, n, s = np.array([661, 5, 0]), np.array([777, 5, 5]), np.array([1, 2, 3])
     p, middle = k.sum() / n.sum(), (n * s).sum() / n.sum()
     chi2 = ((k - n * p) @ (s - middle)) ** 2 / (p * (1 - p) * (n @ (s - middle) ** 2))
-    assert row(table, mode="LoopOnly", scope="exact")["trend_p"] == pytest.approx(scipy_stats.chi2.sf(chi2, 1))
+    assert row(table, mode="LoopOnly", scope="exact")["trend_p"] == pytest.approx(
+        scipy_stats.chi2.sf(chi2, 1)
+    )
 
 
 def test_a_mode_without_variation_has_no_trend_and_says_why(run_b: fnb.Outcomes) -> None:
@@ -110,16 +115,24 @@ def test_given_order_and_an_empty_place_are_kept(run_b: fnb.Outcomes) -> None:
     table = fnb.gradient(run_b, by={"tier": ["Tier2", "Tier3", "Tier1"]}, mode="On")
     assert table["tier"].tolist() == ["Tier2", "Tier3", "Tier1", MICRO, MACRO]
     empty = row(table, tier="Tier3")
-    assert empty["n"] == 0 and math.isnan(empty["rate"]) and empty["note"].startswith("not computable: no case")
+    assert (
+        empty["n"] == 0
+        and math.isnan(empty["rate"])
+        and empty["note"].startswith("not computable: no case")
+    )
     assert "mean of 2 of 3 strata" in row(table, tier=MACRO)["note"]
     assert table["note"].str.contains("fewer than three strata with cases")[table["n"] > 0].all()
 
 
 def test_reversed_order_turns_the_sign_and_keeps_p(run_b: fnb.Outcomes) -> None:
     one = fnb.gradient(run_b, mode="LoopOnly")
-    other = fnb.gradient(run_b, by={"scope": ["task_open", "domain_suffix", "exact"]}, mode="LoopOnly")
+    other = fnb.gradient(
+        run_b, by={"scope": ["task_open", "domain_suffix", "exact"]}, mode="LoopOnly"
+    )
     assert one["trend_p"].iloc[0] == pytest.approx(other["trend_p"].iloc[0])
-    assert "falling" in row(one, scope=MICRO)["note"] and "rising" in row(other, scope=MICRO)["note"]
+    assert (
+        "falling" in row(one, scope=MICRO)["note"] and "rising" in row(other, scope=MICRO)["note"]
+    )
 
 
 def test_an_absent_scope_keeps_its_place() -> None:
@@ -129,9 +142,13 @@ def test_an_absent_scope_keeps_its_place() -> None:
 
 @pytest.mark.parametrize(
     ("by", "words"),
-    [({"scope": ["exact"]}, "lacks 'domain_suffix', 'task_open'"), ("mode", "never the mode"),
-     ({"scope": ["exact", "exact", "domain_suffix", "task_open"]}, "twice"), ("colour", "no column 'colour'")],
-)  # fmt: skip
+    [
+        ({"scope": ["exact"]}, "lacks 'domain_suffix', 'task_open'"),
+        ("mode", "never the mode"),
+        ({"scope": ["exact", "exact", "domain_suffix", "task_open"]}, "twice"),
+        ("colour", "no column 'colour'"),
+    ],
+)
 def test_wrong_orders_raise(run_b: fnb.Outcomes, by: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         fnb.gradient(run_b, by=by)  # type: ignore[arg-type]
@@ -153,16 +170,22 @@ def test_rows_and_the_input_are_not_changed(run_b: fnb.Outcomes) -> None:
 
 
 def test_stratified_trend_is_the_sum_of_statsmodels_tables() -> None:
-    """Mantel's extension: scores and variances of each table, from `Table.test_ordinal_association`, add up."""
+    """Mantel's extension: scores and variances of each table, from
+    `Table.test_ordinal_association`, add up.
+    """
     first, second = np.array([[2, 38], [5, 35], [9, 31]]), np.array([[12, 8], [6, 4], [20, 2]])
     excess = variance = 0.0
     for table in (first, second):
-        one = Table(table, shift_zeros=False).test_ordinal_association(np.array([1.0, 2, 3]), np.array([1.0, 0]))
+        one = Table(table, shift_zeros=False).test_ordinal_association(
+            np.array([1.0, 2, 3]), np.array([1.0, 0])
+        )
         excess, variance = excess + one.statistic - one.null_mean, variance + one.null_sd**2
     found = ordered_trend(
-        [*first[:, 0], *second[:, 0]], [*first.sum(axis=1), *second.sum(axis=1)], [1, 2, 3] * 2,
+        [*first[:, 0], *second[:, 0]],
+        [*first.sum(axis=1), *second.sum(axis=1)],
+        [1, 2, 3] * 2,
         stratum=["a"] * 3 + ["b"] * 3,
-    )  # fmt: skip
+    )
     assert found.z == pytest.approx(excess / math.sqrt(variance), rel=1e-10)
     assert found.p == pytest.approx(2 * scipy_stats.norm.sf(abs(found.z)), rel=1e-10)
 
@@ -174,7 +197,10 @@ def test_clustered_trend_is_the_share_of_all_sign_patterns() -> None:
     score, n = np.tile([1.0, 2.0, 3.0], 8), rng.integers(1, 9, 24)
     k = rng.binomial(n, 0.2 + 0.2 * score)
     rate, middle = k.sum() / n.sum(), (n * score).sum() / n.sum()
-    parts = [sum((k[i] - n[i] * rate) * (score[i] - middle) for i in range(24) if cluster[i] == g) for g in range(8)]
+    parts = [
+        sum((k[i] - n[i] * rate) * (score[i] - middle) for i in range(24) if cluster[i] == g)
+        for g in range(8)
+    ]
     signs = itertools.product((1, -1), repeat=8)
     patterns = [abs(sum(s * u for s, u in zip(pattern, parts, strict=True))) for pattern in signs]
     expected = np.mean([value >= abs(sum(parts)) - 1e-9 for value in patterns])
@@ -182,23 +208,32 @@ def test_clustered_trend_is_the_share_of_all_sign_patterns() -> None:
 
 
 def test_plain_trend_is_the_published_one() -> None:
-    """Alcohol and malformation (Graubard, Korn 1987): chi-square 6.57 with scores 0, .5, 1.5, 4, 7."""
+    """Alcohol and malformation (Graubard, Korn 1987): chi-square 6.57 with scores 0, .5, 1.5, 4,
+    7.
+    """
     found = ordered_trend([48, 38, 5, 1, 1], [17114, 14502, 793, 127, 38], [0, 0.5, 1.5, 4, 7])
     assert found.z**2 == pytest.approx(6.57, abs=0.005)
 
 
 @pytest.mark.parametrize("k", [(8, 11, 13, 17), (12, 13, 11, 14), (30, 26, 24, 20)])
-def test_clustered_trend_with_one_case_per_cluster_is_close_to_cochran_armitage(k: tuple[int, ...]) -> None:
+def test_clustered_trend_with_one_case_per_cluster_is_close_to_cochran_armitage(
+    k: tuple[int, ...],
+) -> None:
     score = np.repeat([1.0, 2, 3, 4], 40)
     hit = np.concatenate([np.arange(40) < value for value in k]).astype(int)
     ones = np.ones(160, int)
-    plain, flipped = ordered_trend(hit, ones, score), ordered_trend(hit, ones, score, cluster=np.arange(160))
+    plain, flipped = (
+        ordered_trend(hit, ones, score),
+        ordered_trend(hit, ones, score, cluster=np.arange(160)),
+    )
     assert flipped.p == pytest.approx(plain.p, rel=0.15, abs=0.01)
     assert flipped.z == plain.z
 
 
 def test_clustered_trend_keeps_its_level_where_the_plain_one_does_not() -> None:
-    """Clusters differ, the strata do not: 400 data sets, 5 % nominal; Monte-Carlo error 1.1 points."""
+    """Clusters differ, the strata do not: 400 data sets, 5 % nominal; Monte-Carlo error 1.1
+    points.
+    """
     rng = np.random.default_rng(11)
     wrong = {"plain": 0, "clusters": 0}
     for _ in range(400):
@@ -218,10 +253,13 @@ def test_few_clusters_say_what_p_they_can_reach() -> None:
 
 
 def test_equal_weight_of_two_rates_is_newcombes_square_and_add() -> None:
-    """For a difference Newcombe's method 10 has the same half-widths; half of it here: 56/70 and 48/80, his example."""
+    """For a difference Newcombe's method 10 has the same half-widths; half of it here: 56/70 and
+    48/80, his example.
+    """
     rates = fnb.stats.interval([56, 80 - 48], [70, 80])
     found = equal_weight([56 / 70, 32 / 80], rates.low, rates.high)
-    # mean of p1 and 1 - p2 is (p1 - p2 + 1) / 2, and Newcombe 1998c, p. 876, gives .0524 to .3339 for p1 - p2
+    # mean of p1 and 1 - p2 is (p1 - p2 + 1) / 2, and Newcombe 1998c, p. 876, gives .0524 to .3339
+    # for p1 - p2
     assert 2 * found.low - 1 == pytest.approx(0.0524, abs=5e-5)
     assert 2 * found.high - 1 == pytest.approx(0.3339, abs=5e-5)
 
@@ -234,40 +272,66 @@ def test_equal_weight_keeps_a_width_where_every_stratum_is_all_or_none() -> None
 
 # Simpson.
 
-# Bickel, Hammel, O'Connell 1975, the six largest departments: admitted of applied. Pooled, men stand above women;
-# the departments do not agree with that.
+# Bickel, Hammel, O'Connell 1975, the six largest departments: admitted of applied. Pooled, men
+# stand above women; the departments do not agree with that.
 BERKELEY = {
-    ("men", "A"): (512, 825), ("men", "B"): (353, 560), ("men", "C"): (120, 325), ("men", "D"): (138, 417),
-    ("men", "E"): (53, 191), ("men", "F"): (22, 373), ("women", "A"): (89, 108), ("women", "B"): (17, 25),
-    ("women", "C"): (202, 593), ("women", "D"): (131, 375), ("women", "E"): (94, 393), ("women", "F"): (24, 341),
-}  # fmt: skip
+    ("men", "A"): (512, 825),
+    ("men", "B"): (353, 560),
+    ("men", "C"): (120, 325),
+    ("men", "D"): (138, 417),
+    ("men", "E"): (53, 191),
+    ("men", "F"): (22, 373),
+    ("women", "A"): (89, 108),
+    ("women", "B"): (17, 25),
+    ("women", "C"): (202, 593),
+    ("women", "D"): (131, 375),
+    ("women", "E"): (94, 393),
+    ("women", "F"): (24, 341),
+}
 
 
 def test_order_of_two_modes_that_turns_round_in_every_stratum_is_told() -> None:
-    """Kidney stones (Charig et al. 1986): 273/350 and 289/350 pooled; by size 81/87, 192/263 and 234/270, 55/80."""
+    """Kidney stones (Charig et al. 1986): 273/350 and 289/350 pooled; by size 81/87, 192/263 and
+    234/270, 55/80.
+    """
     counts = {
-        ("open", "small"): (81, 87), ("open", "large"): (192, 263),
-        ("pcnl", "small"): (234, 270), ("pcnl", "large"): (55, 80),
-    }  # fmt: skip
+        ("open", "small"): (81, 87),
+        ("open", "large"): (192, 263),
+        ("pcnl", "small"): (234, 270),
+        ("pcnl", "large"): (55, 80),
+    }
     table = fnb.gradient(made(counts, ("mode", "suite")), "ASR", by="suite")
     note = row(table, mode="open", suite=MICRO)["note"]
     assert "Simpson: over all cases pcnl is above open, but in no suite" in note
     assert "different mixes" in note
-    assert "micro and macro put this mode and pcnl in different orders" in row(table, mode="open", suite=MACRO)["note"]
+    assert (
+        "micro and macro put this mode and pcnl in different orders"
+        in row(table, mode="open", suite=MACRO)["note"]
+    )
 
 
 def test_trend_that_turns_round_within_another_stratum_is_told() -> None:
     counts = {
-        ("On", "exact", "Tier1"): (72, 80), ("On", "domain_suffix", "Tier1"): (42, 50),
-        ("On", "task_open", "Tier1"): (14, 20), ("On", "exact", "Tier2"): (6, 20),
-        ("On", "domain_suffix", "Tier2"): (10, 50), ("On", "task_open", "Tier2"): (8, 80),
-    }  # fmt: skip
+        ("On", "exact", "Tier1"): (72, 80),
+        ("On", "domain_suffix", "Tier1"): (42, 50),
+        ("On", "task_open", "Tier1"): (14, 20),
+        ("On", "exact", "Tier2"): (6, 20),
+        ("On", "domain_suffix", "Tier2"): (10, 50),
+        ("On", "task_open", "Tier2"): (8, 80),
+    }
     falling = fnb.gradient(made(counts, ("mode", "scope", "tier")), "ASR")
     assert not falling["note"].str.contains("Simpson").any()
-    turned = {("On", scope, tier): (k, n) for (scope, tier), (k, n) in {
-        ("exact", "Tier1"): (16, 80), ("domain_suffix", "Tier1"): (8, 50), ("task_open", "Tier1"): (2, 20),
-        ("exact", "Tier2"): (20, 20), ("domain_suffix", "Tier2"): (46, 50), ("task_open", "Tier2"): (68, 80),
-    }.items()}  # fmt: skip
+    turned = {
+        ("On", scope, tier): (k, n)
+        for (scope, tier), (k, n) in {
+            ("exact", "Tier1"): (16, 80),
+            ("domain_suffix", "Tier1"): (8, 50),
+            ("task_open", "Tier1"): (2, 20),
+            ("exact", "Tier2"): (20, 20),
+            ("domain_suffix", "Tier2"): (46, 50),
+            ("task_open", "Tier2"): (68, 80),
+        }.items()
+    }
     table = fnb.gradient(made(turned, ("mode", "scope", "tier")), "ASR")
     assert "rises along scope, within tier it falls" in row(table, scope=MICRO)["note"]
     within = fnb.gradient(made(turned, ("mode", "scope", "tier")), "ASR", by=["scope", "tier"])
@@ -276,7 +340,9 @@ def test_trend_that_turns_round_within_another_stratum_is_told() -> None:
 
 
 def test_berkeley_pools_the_other_way_but_not_in_every_department() -> None:
-    """Four of six departments turn round: that is no reversal in every stratum, so nothing is claimed."""
+    """Four of six departments turn round: that is no reversal in every stratum, so nothing is
+    claimed.
+    """
     table = fnb.gradient(made(BERKELEY, ("mode", "suite")), "ASR", by="suite")
     assert not table["note"].str.contains("Simpson").any()
 
@@ -286,10 +352,14 @@ def test_berkeley_pools_the_other_way_but_not_in_every_department() -> None:
 
 def test_repeats_are_clusters_of_the_case() -> None:
     frame = pd.DataFrame(
-        {"case_id": np.repeat([f"c{i}" for i in range(30)], 4), "repeat": np.tile(list("1234"), 30), "mode": "On",
-         "scope": np.repeat(["exact", "domain_suffix", "task_open"], 40),
-         "attack_success": np.repeat(np.random.default_rng(0).integers(0, 2, 30), 4)}
-    )  # fmt: skip
+        {
+            "case_id": np.repeat([f"c{i}" for i in range(30)], 4),
+            "repeat": np.tile(list("1234"), 30),
+            "mode": "On",
+            "scope": np.repeat(["exact", "domain_suffix", "task_open"], 40),
+            "attack_success": np.repeat(np.random.default_rng(0).integers(0, 2, 30), 4),
+        }
+    )
     table = fnb.gradient(fnb.outcomes(frame), "ASR")
     assert row(table, scope="exact")["clusters"] == 10
     assert row(table, scope=MICRO)["n_eff"] == pytest.approx(30, abs=2)
@@ -297,17 +367,28 @@ def test_repeats_are_clusters_of_the_case() -> None:
 
 
 def test_two_crossed_clusters_take_the_larger_p() -> None:
-    frame = pd.DataFrame([(f"{u}-{i}", u, i, ["exact", "domain_suffix", "task_open"][u % 3], (u + i) % 4 == 0)
-                          for u in range(12) for i in range(8)],
-                         columns=["case_id", "task", "injection", "scope", "attack_success"])  # fmt: skip
+    frame = pd.DataFrame(
+        [
+            (f"{u}-{i}", u, i, ["exact", "domain_suffix", "task_open"][u % 3], (u + i) % 4 == 0)
+            for u in range(12)
+            for i in range(8)
+        ],
+        columns=["case_id", "task", "injection", "scope", "attack_success"],
+    )
     runs = fnb.outcomes(frame.assign(mode="On"))
     both = fnb.gradient(runs, "ASR", cluster=["task", "injection"])["trend_p"].iloc[0]
-    each = [fnb.gradient(runs, "ASR", cluster=key)["trend_p"].iloc[0] for key in ("task", "injection")]
+    each = [
+        fnb.gradient(runs, "ASR", cluster=key)["trend_p"].iloc[0] for key in ("task", "injection")
+    ]
     assert both == max(each)
 
 
 def test_few_cases_in_a_stratum_do_not_hide_the_macro_mean() -> None:
-    counts = {("On", "exact"): (3, 10), ("On", "domain_suffix"): (1, 3), ("On", "task_open"): (6, 10)}
+    counts = {
+        ("On", "exact"): (3, 10),
+        ("On", "domain_suffix"): (1, 3),
+        ("On", "task_open"): (6, 10),
+    }
     runs = made(counts, ("mode", "scope"))
     table = fnb.gradient(runs, "ASR")
     assert "insufficient data (n<5)" in row(table, scope="domain_suffix")["note"]
@@ -316,7 +397,14 @@ def test_few_cases_in_a_stratum_do_not_hide_the_macro_mean() -> None:
 
 
 def test_hostile_strata_keep_their_text() -> None:
-    names = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eevil", "x" * 300, ""]
+    names = [
+        "<script>alert(1)</script>",
+        "$\\input{x}$",
+        "=cmd|' /C calc'!A0",
+        "\u202eevil",
+        "x" * 300,
+        "",
+    ]
     runs = made({("On", name): (1, 6) for name in names}, ("mode", "suite"))
     assert set(fnb.gradient(runs, "ASR", by="suite")["suite"]) == {*names, MICRO, MACRO}
 
@@ -329,6 +417,10 @@ def test_a_stratum_with_the_name_of_a_total_is_refused(name: str) -> None:
 
 
 def test_a_drawn_trend_says_its_seed_and_how_often(run_b: fnb.Outcomes) -> None:
-    assert fnb.gradient(run_b, "ASR", cluster="template").attrs["seed"] == "0 (10,000 draws)"  # 176 clusters
+    assert (
+        fnb.gradient(run_b, "ASR", cluster="template").attrs["seed"] == "0 (10,000 draws)"
+    )  # 176 clusters
     assert "seed" not in fnb.gradient(run_b, "ASR").attrs
-    assert "seed" not in fnb.gradient(run_b, "ASR", cluster="category").attrs  # five clusters: all sign patterns
+    assert (
+        "seed" not in fnb.gradient(run_b, "ASR", cluster="category").attrs
+    )  # five clusters: all sign patterns

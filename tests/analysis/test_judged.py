@@ -1,4 +1,6 @@
-"""`rates(judge=…)`: printed values, the method of each cell and why, refusals kept in their cell, old tables."""
+"""`rates(judge=…)`: printed values, the method of each cell and why, refusals kept in their cell,
+old tables.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,22 @@ from hypothesis import strategies as st
 import ferrite_nb as fnb
 from ferrite_nb.analysis.judged import METHODS, Labels, judged_rates
 
-PYRIT = {"tp": 47, "fn": 140, "tn": 186, "fp": 3}  # Se .2513, Sp .9841: PyRIT 1.1.0, first row of its metrics file
+PYRIT = {
+    "tp": 47,
+    "fn": 140,
+    "tn": 186,
+    "fp": 3,
+}  # Se .2513, Sp .9841: PyRIT 1.1.0, first row of its metrics file
 GOOD = {"tp": 70, "fn": 5, "tn": 70, "fp": 5}  # 93 % both ways
 
 
 def counted(**cells: tuple[int, int]) -> fnb.Outcomes:
     """Attacks by mode from k of n."""
-    rows = [(mode, hit, many) for mode, (k, n) in cells.items() for hit, many in ((True, k), (False, n - k))]
+    rows = [
+        (mode, hit, many)
+        for mode, (k, n) in cells.items()
+        for hit, many in ((True, k), (False, n - k))
+    ]
     return fnb.outcomes(pd.DataFrame(rows, columns=["mode", "attack_success", "rows"]))
 
 
@@ -71,7 +82,9 @@ def test_printed_values_of_both_estimators():
     assert outside[BOUNDS].tolist() == pytest.approx([0.176471, 0.11637, 0.24085], abs=6e-6)
     labels = items("On", 28, 3, 113, 6)
     inside = asr(counted(On=(130, 600)), Labels(labels, part_of_run=True))
-    assert inside[BOUNDS].tolist() == pytest.approx([0.19869, 0.1566, 0.2465], abs=1e-3)  # drawn bounds
+    assert inside[BOUNDS].tolist() == pytest.approx(
+        [0.19869, 0.1566, 0.2465], abs=1e-3
+    )  # drawn bounds
     assert (outside["method"], inside["method"]) == ("delta", "double sample")
 
 
@@ -96,7 +109,13 @@ def test_columns_are_those_of_rates_and_the_observed_ones():
     runs = counted(Off=(300, 600), On=(130, 600))
     plain, judged = fnb.rates(runs), fnb.rates(runs, judge=GOOD)
     assert list(judged) == [*plain, "observed", "observed_low", "observed_high"]
-    for name, was in (("observed", "rate"), ("observed_low", "low"), ("observed_high", "high"), ("k", "k"), ("n", "n")):
+    for name, was in (
+        ("observed", "rate"),
+        ("observed_low", "low"),
+        ("observed_high", "high"),
+        ("k", "k"),
+        ("n", "n"),
+    ):
         np.testing.assert_array_equal(judged[name], plain[was])
 
 
@@ -106,16 +125,23 @@ def test_backoff_corrects_where_there_are_labels_and_is_plain_wilson_in_the_gaps
     table = fnb.rates(runs, "ASR", judge=labels).set_index("mode")
     plain = fnb.rates(runs, "ASR").set_index("mode")
     assert table["method"].to_dict() == {"Off": "delta", "LoopOnly": "wilson", "On": "wilson"}
-    assert table.loc["Off", "note"] == "corrected with 100 labels from elsewhere: Se 40/50, Sp 45/50"
+    assert (
+        table.loc["Off", "note"] == "corrected with 100 labels from elsewhere: Se 40/50, Sp 45/50"
+    )
     assert table.loc["LoopOnly", "note"] == "not corrected: no labels for this cell"
-    assert table.loc["On", "note"] == "not corrected: no human-labelled positives: sensitivity is unknown"
+    assert (
+        table.loc["On", "note"]
+        == "not corrected: no human-labelled positives: sensitivity is unknown"
+    )
     for mode in ("LoopOnly", "On"):
         assert table.loc[mode, BOUNDS].tolist() == plain.loc[mode, BOUNDS].tolist()
 
 
 def test_a_named_method_leaves_a_gap_not_computable():
     runs = counted(Off=(300, 600), On=(60, 600))
-    table = fnb.rates(runs, "ASR", judge=items("Off", 40, 10, 45, 5), method="delta").set_index("mode")
+    table = fnb.rates(runs, "ASR", judge=items("Off", 40, 10, 45, 5), method="delta").set_index(
+        "mode"
+    )
     assert table.loc["Off", "rate"] > 0
     assert table.loc["On", BOUNDS].isna().all()
     assert table.loc["On", "note"] == "not computable: no labels for this cell"
@@ -126,7 +152,9 @@ def test_a_useless_judge_is_refused_and_never_replaced_by_the_raw_rate():
     row = asr(counted(On=(60, 600)), {"tp": 50, "fn": 50, "tn": 50, "fp": 50})
     assert row[BOUNDS].isna().all() and row["observed"] == 0.1
     assert row["note"].startswith("not computable: the judge is no better than chance")
-    assert str(fnb.Estimate.from_row(row)).startswith("60/600, not computable: the judge is no better than chance")
+    assert str(fnb.Estimate.from_row(row)).startswith(
+        "60/600, not computable: the judge is no better than chance"
+    )
 
 
 def test_data_that_contradict_the_judge_are_refused():
@@ -136,7 +164,9 @@ def test_data_that_contradict_the_judge_are_refused():
 
 def test_a_failure_in_one_cell_leaves_the_others():
     # 30 labelled flags of 20 cannot be a part of On
-    labels = Labels(pd.concat([items("Off", 40, 10, 45, 5), items("On", 30, 0, 30, 0)]), part_of_run=True)
+    labels = Labels(
+        pd.concat([items("Off", 40, 10, 45, 5), items("On", 30, 0, 30, 0)]), part_of_run=True
+    )
     table = fnb.rates(counted(Off=(300, 600), On=(20, 600)), "ASR", judge=labels).set_index("mode")
     assert table["method"].tolist() == ["double sample"] * 2
     assert table.loc["Off", "rate"] > 0 and math.isnan(table.loc["On", "rate"])
@@ -145,7 +175,12 @@ def test_a_failure_in_one_cell_leaves_the_others():
 
 def test_labels_that_do_not_name_a_stratum_are_no_part_of_its_cells():
     frame = pd.DataFrame(
-        {"mode": "On", "attack_success": [True] * 30 + [False] * 70, "tier": ["a", "b"] * 50, "rows": 6}
+        {
+            "mode": "On",
+            "attack_success": [True] * 30 + [False] * 70,
+            "tier": ["a", "b"] * 50,
+            "rows": 6,
+        }
     )
     labels = Labels(items("On", 40, 10, 45, 5), part_of_run=True)
     runs = fnb.outcomes(frame)
@@ -153,17 +188,30 @@ def test_labels_that_do_not_name_a_stratum_are_no_part_of_its_cells():
     assert fnb.rates(runs, "ASR", by="tier", judge=labels)["method"].tolist() == ["delta", "delta"]
     forced = fnb.rates(runs, "ASR", by="tier", judge=labels, method="double sample")
     assert forced["rate"].isna().all()
-    assert forced["note"].str.contains("the labels do not name tier, so they are no random part").all()
+    assert (
+        forced["note"].str.contains("the labels do not name tier, so they are no random part").all()
+    )
 
 
 def test_se_and_sp_stay_apart_by_stratum_where_the_labels_allow_and_else_join_within_the_mode():
     frame = pd.DataFrame(
-        {"mode": "On", "attack": ["x", "y", "z"] * 2, "attack_success": [True] * 3 + [False] * 3,
-         "rows": [240] * 3 + [360] * 3}
-    )  # fmt: skip
-    labels = pd.concat([items("On", 40, 10, 45, 5, attack="x"), items("On", 1, 1, 8, 0, attack="y"),
-                        items("Off", 5, 95, 95, 5, attack="z")])  # fmt: skip
-    notes = fnb.rates(fnb.outcomes(frame), "ASR", by="attack", judge=labels).set_index("attack")["note"]
+        {
+            "mode": "On",
+            "attack": ["x", "y", "z"] * 2,
+            "attack_success": [True] * 3 + [False] * 3,
+            "rows": [240] * 3 + [360] * 3,
+        }
+    )
+    labels = pd.concat(
+        [
+            items("On", 40, 10, 45, 5, attack="x"),
+            items("On", 1, 1, 8, 0, attack="y"),
+            items("Off", 5, 95, 95, 5, attack="z"),
+        ]
+    )
+    notes = fnb.rates(fnb.outcomes(frame), "ASR", by="attack", judge=labels).set_index("attack")[
+        "note"
+    ]
     assert notes["x"] == "corrected with 100 labels from elsewhere: Se 40/50, Sp 45/50"
     joined = "corrected with 110 labels of all strata, too few in this one: Se 41/52, Sp 53/58"
     assert notes["y"] == notes["z"] == joined  # the labels of Off are not taken for On
@@ -204,14 +252,26 @@ def test_simple_and_none_do_not_correct():
     plain = fnb.rates(runs, "ASR").iloc[0]
     simple, none = (asr(runs, GOOD, method=method) for method in ("simple", "none"))
     assert simple[BOUNDS].tolist() == plain[BOUNDS].tolist()
-    assert none["rate"] == 0.1 and none[["low", "high"]].isna().all() and none["note"] == "no interval asked for"
+    assert (
+        none["rate"] == 0.1
+        and none[["low", "high"]].isna().all()
+        and none["note"] == "no interval asked for"
+    )
 
 
 def test_metrics_that_the_judge_does_not_decide_stay_as_they_are():
-    frame = pd.DataFrame({"case_id": map(str, range(40)), "mode": "On", "kind": ["attack", "benign"] * 20,
-                          "attack_success": [True, None] * 5 + [False, None] * 15,
-                          "gated": [None, False] * 20})  # fmt: skip
-    plain, table = (fnb.rates(fnb.outcomes(frame), **more).set_index("metric") for more in ({}, {"judge": GOOD}))
+    frame = pd.DataFrame(
+        {
+            "case_id": map(str, range(40)),
+            "mode": "On",
+            "kind": ["attack", "benign"] * 20,
+            "attack_success": [True, None] * 5 + [False, None] * 15,
+            "gated": [None, False] * 20,
+        }
+    )
+    plain, table = (
+        fnb.rates(fnb.outcomes(frame), **more).set_index("metric") for more in ({}, {"judge": GOOD})
+    )
     assert table.loc["FGR", BOUNDS].tolist() == plain.loc["FGR", BOUNDS].tolist()
     assert table.loc["FGR", "note"] == plain.loc["FGR", "note"]
     assert table.loc["ASR", "rate"] != plain.loc["ASR", "rate"]
@@ -219,10 +279,18 @@ def test_metrics_that_the_judge_does_not_decide_stay_as_they_are():
 
 def test_unparsed_verdicts_are_in_neither_the_rate_nor_the_judge():
     frame = pd.DataFrame(
-        {"case_id": map(str, range(12)), "mode": "On", "attack_success": ["yes"] * 6 + ["no"] * 4 + ["error", ""]}
+        {
+            "case_id": map(str, range(12)),
+            "mode": "On",
+            "attack_success": ["yes"] * 6 + ["no"] * 4 + ["error", ""],
+        }
     )
     blanks = pd.DataFrame(
-        {"mode": "On", "human": ["yes"] * 5 + ["no"] * 5 + [""], "judge": ["", "n/a", *["error"] * 8, "yes"]}
+        {
+            "mode": "On",
+            "human": ["yes"] * 5 + ["no"] * 5 + [""],
+            "judge": ["", "n/a", *["error"] * 8, "yes"],
+        }
     )
     labels = pd.concat([items("On", 40, 10, 45, 5), blanks])
     row = asr(fnb.outcomes(frame), labels)
@@ -245,7 +313,8 @@ def test_clusters_widen_the_corrected_interval_and_a_perfect_judge_gives_the_clu
 
 
 def test_clusters_take_delta_for_labels_of_the_run_too():
-    # PPV and FOM vary with the rate of a cluster: double sampling then covers about .87 (docs/coverage.md)
+    # PPV and FOM vary with the rate of a cluster: double sampling then covers about .87
+    # (docs/coverage.md)
     runs = fnb.read(fnb.data("ferrite_run_b.csv")).where(mode="LoopOnly")
     labels = Labels(items("LoopOnly", 20, 5, 70, 5), part_of_run=True)
     methods = [asr(runs, labels, cluster=cluster)["method"] for cluster in (None, "template")]
@@ -257,7 +326,10 @@ def test_clusters_take_delta_for_labels_of_the_run_too():
 def test_a_handful_of_labels_of_a_class_is_said():
     labels = items("On", 3, 0, 140, 7)
     row = asr(counted(On=(60, 600)), labels)
-    assert "only 3 labels of a class: such bounds hold the truth less often than they say" in row["note"]
+    assert (
+        "only 3 labels of a class: such bounds hold the truth less often than they say"
+        in row["note"]
+    )
     assert "only" not in asr(counted(On=(60, 600)), Labels(labels, part_of_run=True))["note"]
 
 
@@ -269,12 +341,19 @@ def test_repeats_are_clustered_by_case_with_a_judge_too():
     row = asr(fnb.outcomes(frame), GOOD)
     assert row["clusters"] == 40 and row["n"] == 200
     once = asr(fnb.outcomes(frame[frame["repeat"] == "0"]), GOOD)
-    assert row["rate"] == once["rate"] and row["high"] - row["low"] > 0.9 * (once["high"] - once["low"])
+    assert row["rate"] == once["rate"] and row["high"] - row["low"] > 0.9 * (
+        once["high"] - once["low"]
+    )
 
 
 def test_one_cluster_gives_no_interval():
     frame = pd.DataFrame(
-        {"case_id": map(str, range(20)), "mode": "On", "attack_success": [True, False] * 10, "t": "one"}
+        {
+            "case_id": map(str, range(20)),
+            "mode": "On",
+            "attack_success": [True, False] * 10,
+            "t": "one",
+        }
     )
     row = asr(fnb.outcomes(frame), GOOD, cluster="t")
     assert row[["low", "high"]].isna().all() and "insufficient data" in row["note"]
@@ -290,7 +369,9 @@ def run() -> pd.DataFrame:
     frame = pd.DataFrame(cases, columns=["case_id", "mode"])
     place = frame.groupby("mode").cumcount()
     frame["tier"] = place.map(lambda n: "a" if n < 100 else "b")
-    frame["attack_success"] = (place % 100 < frame["mode"].map({"Off": 60, "On": 20})).astype(object)
+    frame["attack_success"] = (place % 100 < frame["mode"].map({"Off": 60, "On": 20})).astype(
+        object
+    )
     frame.loc[0, "attack_success"] = "error"
     return frame
 
@@ -301,12 +382,19 @@ def test_labels_of_cases_take_the_verdicts_and_strata_of_the_run(run):
     runs = fnb.outcomes(run)
     by_hand = labels.merge(run, on=["case_id", "mode"]).rename(columns={"attack_success": "judge"})
     for options in ({}, {"by": "tier"}):
-        for judge, other in ((labels, by_hand), (Labels(labels, part_of_run=True), Labels(by_hand, part_of_run=True))):
-            found, expected = (fnb.rates(runs, ["ASR", "CR"], judge=one, **options) for one in (judge, other))
+        for judge, other in (
+            (labels, by_hand),
+            (Labels(labels, part_of_run=True), Labels(by_hand, part_of_run=True)),
+        ):
+            found, expected = (
+                fnb.rates(runs, ["ASR", "CR"], judge=one, **options) for one in (judge, other)
+            )
             pd.testing.assert_frame_equal(found, expected)
     table = fnb.rates(runs, "ASR", by=["tier", "mode"], judge=Labels(labels, part_of_run=True))
     assert set(table["method"]) == {"double sample"}
-    assert table["note"].str.contains("19 labels of this cell|20 labels of this cell").all()  # one ended in an error
+    assert (
+        table["note"].str.contains("19 labels of this cell|20 labels of this cell").all()
+    )  # one ended in an error
     assert "19 labels" in table["note"].iloc[0]
 
 
@@ -322,10 +410,20 @@ def test_keys_of_a_file_of_labels_stay_text(tmp_path):
 
 
 def test_labels_of_cases_must_say_which_row_they_are_of(run):
-    runs, labels = fnb.outcomes(run), pd.DataFrame({"case_id": ["c001", "c002"], "human": ["yes", "no"]})
-    with pytest.raises(ValueError, match=r"case 'c001' stands in several rows of the run.*add mode"):
+    runs, labels = (
+        fnb.outcomes(run),
+        pd.DataFrame({"case_id": ["c001", "c002"], "human": ["yes", "no"]}),
+    )
+    with pytest.raises(
+        ValueError, match=r"case 'c001' stands in several rows of the run.*add mode"
+    ):
         fnb.rates(runs, "ASR", judge=labels)
-    assert "2 labels" in fnb.rates(runs.where(mode="On"), "ASR", judge=Labels(labels, part_of_run=True))["note"].iloc[0]
+    assert (
+        "2 labels"
+        in fnb.rates(runs.where(mode="On"), "ASR", judge=Labels(labels, part_of_run=True))[
+            "note"
+        ].iloc[0]
+    )
     with pytest.raises(fnb.OutcomesError, match="no labelled case is in the run, such as x1"):
         fnb.rates(runs, "ASR", judge=labels.assign(case_id=["x1", "x2"]))
     with pytest.raises(fnb.OutcomesError, match=r"labelled before .c001"):
@@ -358,7 +456,9 @@ def test_the_judge_comes_from_a_path_and_with_the_files_own_words(tmp_path):
     labels = items("On", 40, 10, 45, 5)
     labels.to_csv(tmp_path / "labels.csv", index=False)
     runs = counted(On=(130, 600))
-    own = labels.rename(columns={"judge": "verdict"}).replace({"verdict": {"1": "unsafe", "0": "safe"}})
+    own = labels.rename(columns={"judge": "verdict"}).replace(
+        {"verdict": {"1": "unsafe", "0": "safe"}}
+    )
     named = Labels(own, judge=fnb.words("verdict", true=["unsafe"], false=["safe"]))
     for judge in (tmp_path / "labels.csv", named, {"tp": 40, "fn": 10, "tn": 45, "fp": 5}):
         assert asr(runs, judge)[BOUNDS].tolist() == asr(runs, labels)[BOUNDS].tolist()
@@ -403,9 +503,13 @@ def test_a_bad_call_raises_and_says_what_to_do(judge, options, message):
 )
 def test_every_cell_has_bounds_in_order_or_a_reason(cells, k, method):
     judge = Labels(
-        dict(zip(("tp", "fn", "tn", "fp"), cells, strict=True)), part_of_run=sum(cells) % 2 == 0, resamples=200
+        dict(zip(("tp", "fn", "tn", "fp"), cells, strict=True)),
+        part_of_run=sum(cells) % 2 == 0,
+        resamples=200,
     )
-    for _, row in fnb.rates(counted(On=(k, 200)), ["ASR", "CR"], judge=judge, method=method).iterrows():
+    for _, row in fnb.rates(
+        counted(On=(k, 200)), ["ASR", "CR"], judge=judge, method=method
+    ).iterrows():
         if math.isnan(row["rate"]):
             assert row["note"].startswith("not computable: ") and row[["low", "high"]].isna().all()
         else:
@@ -415,7 +519,12 @@ def test_every_cell_has_bounds_in_order_or_a_reason(cells, k, method):
 
 @pytest.mark.parametrize(
     ("method", "seed"),
-    [("bootstrap", "3 (500 draws)"), ("double sample", "3 (1,000 draws)"), ("delta", None), ("fixed", None)],
+    [
+        ("bootstrap", "3 (500 draws)"),
+        ("double sample", "3 (1,000 draws)"),
+        ("delta", None),
+        ("fixed", None),
+    ],
 )
 def test_a_correction_that_draws_says_its_seed_and_how_often(method: str, seed: str | None) -> None:
     known = Labels({"tp": 47, "fn": 14, "tn": 86, "fp": 3}, seed=3, resamples=500)

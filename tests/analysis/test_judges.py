@@ -1,4 +1,6 @@
-"""`judges` and `disagreements`: published tables of judges against people, blanks, third states, several raters."""
+"""`judges` and `disagreements`: published tables of judges against people, blanks, third states,
+several raters.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ def purseclab() -> pd.DataFrame:
 
 
 def labels(human: list[object], judge: list[object], **more: object) -> pd.DataFrame:
-    return pd.DataFrame({"human": pd.Series(human, dtype=object), "judge": pd.Series(judge, dtype=object)}).assign(
-        **more
-    )
+    return pd.DataFrame(
+        {"human": pd.Series(human, dtype=object), "judge": pd.Series(judge, dtype=object)}
+    ).assign(**more)
 
 
 def one(frame: pd.DataFrame, **options: object) -> pd.Series:
@@ -43,11 +45,14 @@ def test_published_judges_have_their_kappa_sensitivity_and_specificity(purseclab
         "chao": (0.656, 250, 0.707, 0.973),
     }
     for judge, values in expected.items():
-        assert table.loc[judge, ["kappa", "n", "se", "sp"]].tolist() == pytest.approx(values, abs=5e-4)
+        assert table.loc[judge, ["kappa", "n", "se", "sp"]].tolist() == pytest.approx(
+            values, abs=5e-4
+        )
 
 
 def test_a_blank_verdict_is_missing_and_not_a_hit(purseclab):
-    # read as truth values, the 50 blanks of chao would all be hits: 152 of 300 instead of 102 of 250
+    # read as truth values, the 50 blanks of chao would all be hits: 152 of 300 instead of 102 of
+    # 250
     row = fnb.judges(purseclab, human="human", judges="chao").iloc[0]
     assert row[["flagged", "judged", "judge_missing"]].tolist() == [102, 250, 50]
     assert row["observed"] == pytest.approx(0.408)
@@ -57,7 +62,16 @@ def test_a_blank_verdict_is_missing_and_not_a_hit(purseclab):
 @pytest.mark.parametrize("blank", [None, math.nan, "", " ", "n/a", "error", "TIMEOUT", pd.NA])
 def test_every_unparsed_verdict_is_missing(blank):
     row = one(labels(["yes", "no", "yes", "no"], ["1", "0.0", blank, blank]))
-    assert row[[*CELLS, "n", "judge_missing", "flagged", "judged"]].tolist() == [1, 0, 1, 0, 2, 2, 1, 2]
+    assert row[[*CELLS, "n", "judge_missing", "flagged", "judged"]].tolist() == [
+        1,
+        0,
+        1,
+        0,
+        2,
+        2,
+        1,
+        2,
+    ]
 
 
 def test_counts_and_rows_give_the_same_table(purseclab):
@@ -71,7 +85,12 @@ def test_table_is_a_plain_cross_table_and_kappa_its_exact_fraction(purseclab):
     known = purseclab.dropna(subset=["chao"]).astype({"human": bool, "chao": bool})
     cross = pd.crosstab(known["human"], known["chao"])
     row = fnb.judges(purseclab, human="human", judges="chao").iloc[0]
-    tp, fn, tn, fp = cross.loc[True, True], cross.loc[True, False], cross.loc[False, False], cross.loc[False, True]
+    tp, fn, tn, fp = (
+        cross.loc[True, True],
+        cross.loc[True, False],
+        cross.loc[False, False],
+        cross.loc[False, True],
+    )
     assert row[CELLS].tolist() == [tp, fn, tn, fp]
     n = len(known)
     agreed = Fraction(int(tp + tn), n)
@@ -85,7 +104,9 @@ def test_agreement_may_be_equal_where_sensitivity_is_not():
     assert table["agreement"].tolist() == pytest.approx([70 / 75, 70 / 75])
     assert table["se"].tolist() == pytest.approx([24 / 26, 9 / 14])
     assert table["kappa"].tolist() == pytest.approx([0.854, 0.745], abs=5e-4)
-    seen, true = (table.loc["base", name] - table.loc["defended", name] for name in ("observed", "people"))
+    seen, true = (
+        table.loc["base", name] - table.loc["defended", name] for name in ("observed", "people")
+    )
     assert (seen, true, seen - true) == pytest.approx((0.24, 0.16, 0.08))
 
 
@@ -99,7 +120,9 @@ def test_low_sensitivity_corrects_an_observed_tenth_to_about_36_percent():
 
 
 def test_corrected_below_zero_is_cut_and_says_so():
-    row = fnb.judges(pd.DataFrame([{"tp": 93, "fn": 7, "tn": 99, "fp": 1, "flagged": 3, "judged": 600}])).iloc[0]
+    row = fnb.judges(
+        pd.DataFrame([{"tp": 93, "fn": 7, "tn": 99, "fp": 1, "flagged": 3, "judged": 600}])
+    ).iloc[0]
     assert row["raw"] == pytest.approx(-0.0054, abs=5e-5) and row["corrected"] == 0
     assert "below the judge's false-positive floor" in row["corrected_note"]
 
@@ -121,26 +144,42 @@ def test_all_labels_equal_leave_kappa_undefined_and_agreement_with_its_interval(
     # scikit-learn#9624: five times the same label; kappa is 0/0
     row = one(labels(["1"] * 5, ["1"] * 5))
     assert math.isnan(row["kappa"]) and row["kappa_state"] == "undefined"
-    assert row[["agreement", "agreement_low", "agreement_high"]].tolist() == pytest.approx([1, 0.5655, 1], abs=5e-5)
+    assert row[["agreement", "agreement_low", "agreement_high"]].tolist() == pytest.approx(
+        [1, 0.5655, 1], abs=5e-5
+    )
 
 
 def test_a_judge_that_always_says_no_is_named_as_the_comparison():
     row = one(labels(["yes"] * 2 + ["no"] * 98, ["no"] * 100))
     assert row["constant_judge"] == row["agreement"] == 0.98
-    assert "agreement 98/100 is no better than that of a judge that always says no (98/100)" in row["note"]
+    assert (
+        "agreement 98/100 is no better than that of a judge that always says no (98/100)"
+        in row["note"]
+    )
 
 
 def test_a_third_state_stays_a_state():
     # Future-House/BixBench#46: refused was folded into incorrect
-    frame = labels(["right", "right", "wrong", "refused", "right"], ["right", "wrong", "wrong", "wrong", "refused"])
-    words = {name: fnb.words(name, true=["right"], false=["wrong"], refused=["refused"]) for name in ("human", "judge")}
+    frame = labels(
+        ["right", "right", "wrong", "refused", "right"],
+        ["right", "wrong", "wrong", "wrong", "refused"],
+    )
+    words = {
+        name: fnb.words(name, true=["right"], false=["wrong"], refused=["refused"])
+        for name in ("human", "judge")
+    }
     row = one(frame, human=words["human"], judges=words["judge"])
     assert row[[*CELLS, "n", "other"]].tolist() == [1, 1, 1, 0, 3, 2]
-    assert "2 items with a third state are not in n (people: 1 refused; judge: 1 refused)" in row["note"]
+    assert (
+        "2 items with a third state are not in n (people: 1 refused; judge: 1 refused)"
+        in row["note"]
+    )
 
 
 def test_an_unknown_word_names_row_column_and_what_to_do():
-    with pytest.raises(fnb.OutcomesError, match=r"row 2 .*column judge has 'maybe'.*fnb\.words\('judge'"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"row 2 .*column judge has 'maybe'.*fnb\.words\('judge'"
+    ):
         one(labels(["yes", "no"], ["yes", "maybe"]))
 
 
@@ -151,9 +190,13 @@ def test_a_score_is_not_made_a_label_by_us():
 
 def test_several_people_decide_by_majority_and_a_tie_is_missing():
     frame = pd.DataFrame(
-        {"a": ["yes", "yes", "no", "yes"], "b": ["yes", "no", "no", ""], "c": ["no", "", "no", ""],
-         "judge": ["yes", "yes", "no", "no"]}
-    )  # fmt: skip
+        {
+            "a": ["yes", "yes", "no", "yes"],
+            "b": ["yes", "no", "no", ""],
+            "c": ["no", "", "no", ""],
+            "judge": ["yes", "yes", "no", "no"],
+        }
+    )
     row = one(frame, human=["a", "b", "c"])
     assert row[[*CELLS, "n", "human_missing", "people_differ"]].tolist() == [1, 1, 1, 0, 3, 1, 2]
     assert "1 items on which people are tied are not in n" in row["note"]
@@ -175,17 +218,28 @@ def test_level_reaches_every_interval():
     frame = labels(["1"] * 30 + ["0"] * 70, ["1"] * 25 + ["0"] * 70 + ["1"] * 5)
     wide, narrow = one(frame), one(frame, level=0.8)
     for name in ("se", "sp", "agreement", "kappa", "observed", "people", "fixed", "corrected"):
-        assert wide[f"{name}_low"] < narrow[f"{name}_low"] < narrow[f"{name}_high"] < wide[f"{name}_high"]
+        assert (
+            wide[f"{name}_low"]
+            < narrow[f"{name}_low"]
+            < narrow[f"{name}_high"]
+            < wide[f"{name}_high"]
+        )
 
 
 def test_disagreements_are_a_list_for_a_person_to_decide(tmp_path):
     frame = labels(
-        ["yes", "yes", "no", "", "no", "yes"], ["yes", "no", "yes", "yes", "", "declined"], item=["=cmd", *"bcdef"]
+        ["yes", "yes", "no", "", "no", "yes"],
+        ["yes", "no", "yes", "yes", "", "declined"],
+        item=["=cmd", *"bcdef"],
     )
     judge = fnb.words("judge", true=["yes"], false=["no"], refused=["declined"])
     found = disagreements(frame, human="human", judge=judge)
     assert found["row"].tolist() == [2, 3, 6] and found["item"].tolist() == ["b", "c", "f"]
-    assert found["disagreement"].tolist() == ["missed by the judge", "false alarm of the judge", "a third state"]
+    assert found["disagreement"].tolist() == [
+        "missed by the judge",
+        "false alarm of the judge",
+        "a third state",
+    ]
     assert found["decision"].tolist() == ["", "", ""]
     fnb.tables.csv(found, tmp_path / "decide.csv")
     again = pd.read_csv(tmp_path / "decide.csv", keep_default_na=False)
@@ -194,7 +248,9 @@ def test_disagreements_are_a_list_for_a_person_to_decide(tmp_path):
 
 def test_what_people_cannot_agree_on_is_in_the_list():
     frame = pd.DataFrame({"a": ["yes", "yes"], "b": ["no", "yes"], "judge": ["yes", "yes"]})
-    assert disagreements(frame, human=["a", "b"], judge="judge")["disagreement"].tolist() == ["people are tied"]
+    assert disagreements(frame, human=["a", "b"], judge="judge")["disagreement"].tolist() == [
+        "people are tied"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +272,11 @@ def test_labels_come_from_a_path_or_any_frame(purseclab, tmp_path):
     polars = pytest.importorskip("polars", reason="an engine of the test extra")
     purseclab.to_csv(tmp_path / "labels.csv", index=False)
     expected = fnb.judges(purseclab, human="human", judges="chao")
-    for given_ in (tmp_path / "labels.csv", str(tmp_path / "labels.csv"), polars.from_pandas(purseclab)):
+    for given_ in (
+        tmp_path / "labels.csv",
+        str(tmp_path / "labels.csv"),
+        polars.from_pandas(purseclab),
+    ):
         pd.testing.assert_frame_equal(fnb.judges(given_, human="human", judges="chao"), expected)
     with pytest.raises(TypeError, match="data frame or the path of a file"):
         fnb.judges(3, human="human", judges="chao")
@@ -237,14 +297,22 @@ ANSWER = st.sampled_from(["yes", "no", "", "error"])
 def test_every_item_is_counted_once_whatever_the_order(pairs):
     human, judge = map(list, zip(*pairs, strict=True))
     row, turned = one(labels(human, judge)), one(labels(human[::-1], judge[::-1]))
-    either = sum(("yes" not in (a, b) and "no" not in (a, b)) or {a, b} & {"", "error"} != set() for a, b in pairs)
+    either = sum(
+        ("yes" not in (a, b) and "no" not in (a, b)) or {a, b} & {"", "error"} != set()
+        for a, b in pairs
+    )
     assert sum(row[CELLS]) == row["n"] == len(pairs) - either
-    assert row[[*CELLS, "flagged", "judged"]].tolist() == turned[[*CELLS, "flagged", "judged"]].tolist()
+    assert (
+        row[[*CELLS, "flagged", "judged"]].tolist()
+        == turned[[*CELLS, "flagged", "judged"]].tolist()
+    )
     assert row["flagged"] <= row["judged"] == sum(b in ("yes", "no") for b in judge)
 
 
 def test_docs_name_every_column():
-    table = fnb.judges(Path(fnb.data("judge_bias.csv")), human="human", judges="judge", by="condition")
+    table = fnb.judges(
+        Path(fnb.data("judge_bias.csv")), human="human", judges="judge", by="condition"
+    )
     text = fnb.judges.__doc__
     stems = {name.removesuffix("_low").removesuffix("_high") for name in table} - {"condition"}
     assert [name for name in stems if f"`{name}`" not in text] == []

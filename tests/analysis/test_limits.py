@@ -1,4 +1,6 @@
-"""`limits`: what run B holds, each limit on a small table made for it, silence on clean data, hostile names."""
+"""`limits`: what run B holds, each limit on a small table made for it, silence on clean data,
+hostile names.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def found(runs: fnb.Outcomes, limit: str) -> pd.Series:
 
 def names(runs: fnb.Outcomes, severity: str | None = None) -> list[str]:
     table = fnb.limits(runs)
-    return table[table["severity"] == severity]["limit"].tolist() if severity else table["limit"].tolist()
+    return (
+        table[table["severity"] == severity]["limit"].tolist()
+        if severity
+        else table["limit"].tolist()
+    )
 
 
 def changed(seed: int = 1, **change: Any) -> fnb.Outcomes:
@@ -44,7 +50,9 @@ def changed(seed: int = 1, **change: Any) -> fnb.Outcomes:
 
 @pytest.fixture(scope="module")
 def run_b() -> fnb.Outcomes:
-    return fnb.outcomes(pd.read_csv(fnb.data("ferrite_run_b.csv"), dtype=str, keep_default_na=False))
+    return fnb.outcomes(
+        pd.read_csv(fnb.data("ferrite_run_b.csv"), dtype=str, keep_default_na=False)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +66,9 @@ def limits_b(run_b: fnb.Outcomes) -> pd.DataFrame:
 def test_run_b_shares_templates(limits_b: pd.DataFrame) -> None:
     one = limits_b.set_index("limit").loc["cases share template"]
     assert one["severity"] == "severe"
-    assert "787 cases from 176 values of template, design effect 12.8 in LoopOnly" in one["evidence"]
+    assert (
+        "787 cases from 176 values of template, design effect 12.8 in LoopOnly" in one["evidence"]
+    )
     assert "count like 61 independent cases" in one["evidence"]
     assert "121/787 = 15.4% [8.4, 26.5], not as 121/787 = 15.4% [13.0, 18.1]" in one["consequence"]
     assert "name cluster='template' in" in one["consequence"]
@@ -95,7 +105,9 @@ def test_severe_limits_come_first_and_columns_are_the_contract(limits_b: pd.Data
     assert (limits_b.map(len) > 0).all(axis=None)
 
 
-def test_the_order_of_rows_and_the_input_do_not_matter(run_b: fnb.Outcomes, limits_b: pd.DataFrame) -> None:
+def test_the_order_of_rows_and_the_input_do_not_matter(
+    run_b: fnb.Outcomes, limits_b: pd.DataFrame
+) -> None:
     before = run_b.frame.copy()
     shuffled = fnb.outcomes(before.sample(frac=1, random_state=0))
     assert set(map(tuple, fnb.limits(shuffled).to_numpy())) == set(map(tuple, limits_b.to_numpy()))
@@ -113,7 +125,11 @@ def test_clean_data_have_no_severe_limit(seed: int) -> None:
 def test_clean_data_claim_nothing_from_absence() -> None:
     said = fnb.limits(clean(0))
     unchecked = said[said["severity"] == "not checked"]["limit"].tolist()
-    assert {"judge error", "attackers who adapt", "rows removed before this file was written"} <= set(unchecked)
+    assert {
+        "judge error",
+        "attackers who adapt",
+        "rows removed before this file was written",
+    } <= set(unchecked)
     assert "delivery of the attacks" not in unchecked  # the column is there, and all were delivered
 
 
@@ -123,8 +139,11 @@ def test_clean_data_claim_nothing_from_absence() -> None:
 def test_outcomes_that_follow_the_template_are_clusters() -> None:
     rng = np.random.default_rng(0)
     rates = dict(zip([f"template {i}" for i in range(40)], rng.beta(0.4, 0.6, 40), strict=True))
-    runs = changed(attack_success=lambda f: f["attack_success"].mask(
-        f["kind"] == "attack", pd.Series(rng.random(len(f)) < f["template"].map(rates))))  # fmt: skip
+    runs = changed(
+        attack_success=lambda f: f["attack_success"].mask(
+            f["kind"] == "attack", pd.Series(rng.random(len(f)) < f["template"].map(rates))
+        )
+    )
     assert found(runs, "cases share template")["severity"] == "severe"
     assert found(runs, "cases share task")["severity"] == "note"
 
@@ -133,11 +152,16 @@ def test_crossed_clusters_are_named_together() -> None:
     rng = np.random.default_rng(2)
     user, injection = np.divmod(np.arange(30 * 14), 14)
     rate = 1 / (1 + np.exp(-(rng.normal(0, 1.5, 30)[user] + rng.normal(0, 1.5, 14)[injection])))
-    frame = pd.DataFrame({"user_task": [f"u{i}" for i in user], "injection": [f"i{i}" for i in injection]})
+    frame = pd.DataFrame(
+        {"user_task": [f"u{i}" for i in user], "injection": [f"i{i}" for i in injection]}
+    )
     frame["attack_success"] = rng.random(len(frame)) < rate
     frame["case_id"] = frame["user_task"] + frame["injection"]
     runs = fnb.outcomes(frame.assign(mode="On"))
-    assert "cluster=['user_task', 'injection'] in every call" in found(runs, "cases share user_task")["consequence"]
+    assert (
+        "cluster=['user_task', 'injection'] in every call"
+        in found(runs, "cases share user_task")["consequence"]
+    )
     assert found(runs, "cases share injection")["severity"] == "severe"
 
 
@@ -148,7 +172,9 @@ def test_a_label_with_one_common_value_is_no_cluster() -> None:
 
 def test_errors_of_one_mode_are_severe_and_can_turn_the_order() -> None:
     rng = np.random.default_rng(0)
-    runs = changed(error=lambda f: np.where((f["mode"] == "Full") & (rng.random(len(f)) < 0.3), "timeout", ""))
+    runs = changed(
+        error=lambda f: np.where((f["mode"] == "Full") & (rng.random(len(f)) < 0.3), "timeout", "")
+    )
     one = found(runs, "errors concentrated in one mode")
     assert one["severity"] == "severe"
     assert "Full" in one["evidence"] and "of 150" in one["evidence"]
@@ -158,21 +184,31 @@ def test_errors_of_one_mode_are_severe_and_can_turn_the_order() -> None:
 def test_a_mode_in_which_nothing_is_known_is_severe() -> None:
     """All attack rows of a mode in error: the endpoint was down."""
     runs = changed(error=lambda f: np.where(f["mode"] == "Full", "fetch failed", ""))
-    assert "nothing is known in Full" in found(runs, "errors concentrated in one mode")["consequence"]
+    assert (
+        "nothing is known in Full" in found(runs, "errors concentrated in one mode")["consequence"]
+    )
 
 
 def test_undelivered_attacks() -> None:
     rng = np.random.default_rng(0)
     runs = changed(delivered=lambda f: ~((f["mode"] == "Full") & (rng.random(len(f)) < 0.4)))
     one = found(runs, "attacks that were not delivered")
-    assert one["severity"] == "severe" and "Full" in one["evidence"] and "Off" not in one["evidence"]
+    assert (
+        one["severity"] == "severe" and "Full" in one["evidence"] and "Off" not in one["evidence"]
+    )
     few = changed(delivered=lambda f: f["case_id"] != "case 1")
     assert found(few, "attacks that were not delivered")["severity"] == "note"
 
 
 def test_unmeasurable_and_not_attempted_attacks_are_counted() -> None:
-    runs = changed(measurable=lambda f: f["case_id"] != "case 1", attempted=lambda f: f["attack_success"].fillna(False))
-    assert "Off 1 of 150, Guard 1 of 150" in found(runs, "attacks that could not be measured")["evidence"]
+    runs = changed(
+        measurable=lambda f: f["case_id"] != "case 1",
+        attempted=lambda f: f["attack_success"].fillna(False),
+    )
+    assert (
+        "Off 1 of 150, Guard 1 of 150"
+        in found(runs, "attacks that could not be measured")["evidence"]
+    )
     assert "not a block rate" in found(runs, "attacks that were not attempted")["consequence"]
 
 
@@ -194,21 +230,27 @@ def test_latencies_of_zero() -> None:
 def test_several_suite_versions() -> None:
     runs = changed(suite_version=lambda f: np.where(f["mode"] == "Full", "8", "7"))
     one = found(runs, "several suite versions")
-    assert one["severity"] == "severe" and "Off: 7" in one["evidence"] and "Full: 8" in one["evidence"]
+    assert (
+        one["severity"] == "severe" and "Off: 7" in one["evidence"] and "Full: 8" in one["evidence"]
+    )
 
 
 def test_identical_repeats_and_repeats_that_differ() -> None:
     frame = clean(3).frame
     same = fnb.outcomes(pd.concat([frame.assign(repeat=name) for name in "123"]))
     assert found(same, "repeats are identical")["severity"] == "severe"
-    other = fnb.outcomes(pd.concat([clean(3).frame.assign(repeat="1"), _again(clean(3).frame).assign(repeat="2")]))
+    other = fnb.outcomes(
+        pd.concat([clean(3).frame.assign(repeat="1"), _again(clean(3).frame).assign(repeat="2")])
+    )
     assert "differ between their repeats" in found(other, "repeats are not more cases")["evidence"]
     assert "one repeat per case" in names(clean(3))
 
 
 def _again(frame: pd.DataFrame) -> pd.DataFrame:
     fresh = np.random.default_rng(9).random(len(frame)) < 0.4
-    return frame.assign(attack_success=frame["attack_success"].where(frame["attack_success"].isna(), fresh))
+    return frame.assign(
+        attack_success=frame["attack_success"].where(frame["attack_success"].isna(), fresh)
+    )
 
 
 def test_a_defence_that_refuses_everything() -> None:
@@ -240,7 +282,9 @@ def test_cases_that_did_not_run_everywhere() -> None:
 
 @pytest.mark.parametrize("other", ["on", "On ", "\u200bOn", "\uff2fn", "O n", "_on", "ON\u202e"])
 def test_modes_that_a_reader_would_take_for_one(other: str) -> None:
-    frame = pd.DataFrame({"case_id": [str(n) for n in range(20)] * 2, "mode": ["On"] * 20 + [other] * 20})
+    frame = pd.DataFrame(
+        {"case_id": [str(n) for n in range(20)] * 2, "mode": ["On"] * 20 + [other] * 20}
+    )
     found = fnb.limits(fnb.outcomes(frame.assign(attack_success=[True, False] * 20)))
     row = found[found["limit"] == "modes whose names look alike"].iloc[0]
     assert row["severity"] == "severe" and "'On'" in row["evidence"] and row["evidence"].isascii()
@@ -252,10 +296,14 @@ def test_order_of_modes_that_turns_round_within_strata() -> None:
     """Kidney stones, Charig et al. 1986."""
     rows = [
         {"mode": mode, "suite": suite, "attack_success": at < k}
-        for mode, suite, k, n in [("open", "small", 81, 87), ("open", "large", 192, 263),
-                                  ("pcnl", "small", 234, 270), ("pcnl", "large", 55, 80)]
+        for mode, suite, k, n in [
+            ("open", "small", 81, 87),
+            ("open", "large", 192, 263),
+            ("pcnl", "small", 234, 270),
+            ("pcnl", "large", 55, 80),
+        ]
         for at in range(n)
-    ]  # fmt: skip
+    ]
     frame = pd.DataFrame(rows).assign(case_id=[f"c{at}" for at in range(len(rows))])
     assert found(fnb.outcomes(frame), "open and pcnl turn round by suite")["severity"] == "severe"
 
@@ -266,26 +314,39 @@ def test_strata_too_small_to_read() -> None:
 
 
 def test_a_metric_that_never_varies_cannot_tell_modes_apart() -> None:
-    none = changed(attack_success=lambda f: pd.array(np.where(f["kind"] == "attack", False, None), dtype="boolean"))
+    none = changed(
+        attack_success=lambda f: pd.array(
+            np.where(f["kind"] == "attack", False, None), dtype="boolean"
+        )
+    )
     assert found(none, "ASR is the same in all modes")["severity"] == "severe"
-    assert "upper limit of 2% would need 189 attacks" in found(none, "no success is not safety")["consequence"]
+    assert (
+        "upper limit of 2% would need 189 attacks"
+        in found(none, "no success is not safety")["consequence"]
+    )
 
 
 def test_outcome_column_of_a_single_mode_is_not_called_a_rule_for_sure() -> None:
     frame = clean(1).frame
-    one = frame[frame["mode"] == "Off"].assign(final=lambda f: f["attack_success"].map({True: "ran", False: "held"}))
+    one = frame[frame["mode"] == "Off"].assign(
+        final=lambda f: f["attack_success"].map({True: "ran", False: "held"})
+    )
     limit = found(fnb.outcomes(one), "a rule on the labels")
     assert limit["severity"] == "note" and "record the outcome itself" in limit["consequence"]
 
 
 def test_labels_as_fine_as_the_cases_are_no_rule() -> None:
     """All labels together give every outcome when no two cases share them: that is no finding."""
-    runs = changed(template=lambda f: "t" + (f["case_id"].str.slice(5).astype(int) // 2).astype(str))
+    runs = changed(
+        template=lambda f: "t" + (f["case_id"].str.slice(5).astype(int) // 2).astype(str)
+    )
     assert not [name for name in names(runs) if name.startswith("a rule")]
 
 
 def test_rows_left_out_while_reading_are_repeated() -> None:
-    frame = clean(1).frame.assign(kind=lambda f: np.where(f["case_id"] == "case 5", "warm-up", f["kind"]))
+    frame = clean(1).frame.assign(
+        kind=lambda f: np.where(f["case_id"] == "case 5", "warm-up", f["kind"])
+    )
     runs = fnb.outcomes(frame, kind=fnb.words("kind", attack=["attack"], benign=["benign"]))
     assert "3 rows left out" in found(runs, "rows left out while reading")["evidence"]
 
@@ -310,7 +371,10 @@ def test_hostile_names_come_through_as_cut_text() -> None:
     hostile = ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "\u202egnirts", "x" * 300, ""]
     rng = np.random.default_rng(0)
     names = pd.Series(hostile)
-    runs = changed(tier=lambda f: names[rng.integers(0, 5, len(f))].to_numpy(), mode=lambda f: f["mode"] + "$\\input{}")
+    runs = changed(
+        tier=lambda f: names[rng.integers(0, 5, len(f))].to_numpy(),
+        mode=lambda f: f["mode"] + "$\\input{}",
+    )
     table = fnb.limits(runs)
     text = table.to_csv()
     assert "\u202e" not in text and "x" * 100 not in text
@@ -318,7 +382,9 @@ def test_hostile_names_come_through_as_cut_text() -> None:
 
 
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
-def test_every_engine_finds_the_same(run_b: fnb.Outcomes, limits_b: pd.DataFrame, engine: str) -> None:
+def test_every_engine_finds_the_same(
+    run_b: fnb.Outcomes, limits_b: pd.DataFrame, engine: str
+) -> None:
     if engine == "duckdb":
         import duckdb
 
@@ -332,4 +398,7 @@ def test_every_engine_finds_the_same(run_b: fnb.Outcomes, limits_b: pd.DataFrame
         columns = {name: plain[name].tolist() for name in plain}
         runs = fnb.outcomes(nw.from_dict(columns, backend=engine).to_native())
     found = fnb.limits(runs)
-    assert found[found["severity"] == "severe"].to_dict() == limits_b[limits_b["severity"] == "severe"].to_dict()
+    assert (
+        found[found["severity"] == "severe"].to_dict()
+        == limits_b[limits_b["severity"] == "severe"].to_dict()
+    )

@@ -1,4 +1,6 @@
-"""Passing curves: the chances of the worked example's gates, at both ends of the scale and in tables."""
+"""Passing curves: the chances of the worked example's gates, at both ends of the scale and in
+tables.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from scipy.stats import binom
 import ferrite_nb as fnb
 from ferrite_nb.analysis.passing import curve
 
-TWO = {"requirement": "proposals at most 2%", "n": 600, "threshold": 0.02, "rule": "upper bound", "level": 0.95}
+TWO = {
+    "requirement": "proposals at most 2%",
+    "n": 600,
+    "threshold": 0.02,
+    "rule": "upper bound",
+    "level": 0.95,
+}
 
 
 def at(table: pd.DataFrame, rule: str, rate: float) -> float:
@@ -28,7 +36,11 @@ def test_chances_of_the_release_plan_at_the_requirement_and_at_half_of_it() -> N
 def test_a_lower_threshold_runs_from_its_own_side_to_one() -> None:
     table = curve(TWO | {"n": 300, "threshold": 0.9, "rule": "lower bound"})
     assert dict(zip(table["rule"], table["accept"], strict=True)) == {"point": 270, "bound": 281}
-    assert at(table, "point", 0.9) == pytest.approx(binom.sf(269, 300, 0.9)) == pytest.approx(0.5484, abs=5e-5)
+    assert (
+        at(table, "point", 0.9)
+        == pytest.approx(binom.sf(269, 300, 0.9))
+        == pytest.approx(0.5484, abs=5e-5)
+    )
     assert table["true_rate"].max() == 1 and table["true_rate"].min() < 0.85
 
 
@@ -37,12 +49,18 @@ def test_the_chance_falls_towards_the_bad_end_and_rates_rise(upper: bool) -> Non
     table = curve(TWO | {"threshold": 0.02 if upper else 0.98, "upper": upper})
     for _, part in table.groupby("rule"):
         steps = part["p_pass"].diff().dropna()
-        assert part["true_rate"].is_monotonic_increasing and not part["true_rate"].duplicated().any()
+        assert (
+            part["true_rate"].is_monotonic_increasing and not part["true_rate"].duplicated().any()
+        )
         assert (steps <= 1e-12).all() if upper else (steps >= -1e-12).all()
 
 
-@pytest.mark.parametrize(("threshold", "upper"), [(0.0, True), (1.0, True), (0.0, False), (1.0, False)])
-def test_thresholds_at_the_ends_of_the_scale_have_a_curve_too(threshold: float, upper: bool) -> None:
+@pytest.mark.parametrize(
+    ("threshold", "upper"), [(0.0, True), (1.0, True), (0.0, False), (1.0, False)]
+)
+def test_thresholds_at_the_ends_of_the_scale_have_a_curve_too(
+    threshold: float, upper: bool
+) -> None:
     table = curve(TWO | {"threshold": threshold, "upper": upper})
     assert table["true_rate"].between(0, 1).all() and table["p_pass"].between(0, 1).all()
     assert (table["true_rate"] == threshold).sum() == 2
@@ -66,8 +84,10 @@ def test_tables_of_gate_and_releases_carry_their_curves_and_can_be_joined() -> N
     assert round(at(pd.DataFrame(curves[table["requirement"][0]]), "bound", 0.02), 4) == 0.0195
     assert len(pd.concat([table, table])) == 8
     history = fnb.read(fnb.data("releases.csv"))
-    both = fnb.releases({name: history.where(release=name) for name in ("1.0", "1.6")}, {
-        "metric": "ASR", "at_most": 0.15, "where": {"mode": "On"}})  # fmt: skip
+    both = fnb.releases(
+        {name: history.where(release=name) for name in ("1.0", "1.6")},
+        {"metric": "ASR", "at_most": 0.15, "where": {"mode": "On"}},
+    )
     ((name, held),) = both.attrs["curves"].items()
     assert name == both["requirement"][0] and set(held["n"]) == {600}
     for _, part in both.groupby("requirement"):
@@ -75,7 +95,13 @@ def test_tables_of_gate_and_releases_carry_their_curves_and_can_be_joined() -> N
 
 
 def test_a_cell_without_a_version_is_named_in_the_caption_of_a_table() -> None:
-    frame = pd.DataFrame({"case_id": list("abcdef"), "mode": ["Off", "On"] * 3, "attack_success": "true",
-                          "suite_version": ["", "v1.2"] * 3})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "case_id": list("abcdef"),
+            "mode": ["Off", "On"] * 3,
+            "attack_success": "true",
+            "suite_version": ["", "v1.2"] * 3,
+        }
+    )
     assert fnb.rates(fnb.outcomes(frame)).attrs["suite_version"] == "(none), v1.2"
     assert "suite_version" not in fnb.rates(fnb.outcomes(frame.assign(suite_version=""))).attrs

@@ -1,4 +1,6 @@
-"""`rates`: denominators, reasons, missing outcomes, clusters, repeats, versions. Values from published tables."""
+"""`rates`: denominators, reasons, missing outcomes, clusters, repeats, versions. Values from
+published tables.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ COLUMNS = [
 
 def attacks(outcomes: list[object], **more: object) -> fnb.Outcomes:
     """One attack per outcome in mode On."""
-    frame = pd.DataFrame({"case_id": [str(n) for n in range(len(outcomes))], "mode": "On", "kind": "attack"})
+    frame = pd.DataFrame(
+        {"case_id": [str(n) for n in range(len(outcomes))], "mode": "On", "kind": "attack"}
+    )
     frame["attack_success"] = pd.Series(outcomes, dtype=object)
     return fnb.outcomes(frame.assign(**more))
 
@@ -59,7 +63,9 @@ def test_an_error_is_not_a_failed_attack_and_bounds_say_what_it_could_be():
     # strands-agents/evals#295: 2 of 10 succeed, 5 are blocked, 3 end in an error.
     found = row(fnb.rates(attacks([True] * 2 + [False] * 5 + ["error"] * 3), "ASR"))
     assert (found["k"], found["n"], found["missing"]) == (2, 7, 3)
-    assert found[["low", "high", "floor", "ceiling"]].tolist() == pytest.approx([0.0822, 0.6411, 0.2, 0.5], abs=5e-5)
+    assert found[["low", "high", "floor", "ceiling"]].tolist() == pytest.approx(
+        [0.0822, 0.6411, 0.2, 0.5], abs=5e-5
+    )
 
 
 @pytest.mark.parametrize("outcome", ["error", "timeout", "", "n/a"])
@@ -94,7 +100,9 @@ def test_a_layer_that_does_not_run_is_not_computable_with_its_reason(run_b):
 
 
 def test_a_layer_with_known_outcomes_is_counted_whatever_the_mode_is_called():
-    frame = pd.DataFrame({"case_id": list("abcdef"), "mode": "off", "is_deviation": True, "deviation_caught": True})
+    frame = pd.DataFrame(
+        {"case_id": list("abcdef"), "mode": "off", "is_deviation": True, "deviation_caught": True}
+    )
     assert row(fnb.rates(fnb.outcomes(frame), "ADR"))["k"] == 6
 
 
@@ -108,13 +116,18 @@ def test_what_the_sanitizer_alone_gates_is_the_proxy_and_never_fgr(run_b):
 
 def test_security_without_any_cost_says_that_the_cost_is_missing():
     cost = row(fnb.rates(attacks([True] * 6)), metric="FGR")
-    assert cost["note"].startswith("not computable") and "cost of the mode is not measured" in cost["note"]
+    assert (
+        cost["note"].startswith("not computable")
+        and "cost of the mode is not measured" in cost["note"]
+    )
 
 
 def test_containment_says_how_many_were_not_attempted():
     runs = attacks([False] * 6, attempted=[True] * 3 + [False] * 3)
     found = row(fnb.rates(runs, "CR"))
-    assert (found["k"], found["n"]) == (6, 6) and "contained includes 3 not attempted" in found["note"]
+    assert (found["k"], found["n"]) == (6, 6) and "contained includes 3 not attempted" in found[
+        "note"
+    ]
 
 
 def test_delivered_gives_a_second_named_denominator():
@@ -129,7 +142,11 @@ def test_delivered_gives_a_second_named_denominator():
 
 def test_unmeasurable_attacks_are_in_no_attack_rate_and_are_counted_in_the_note():
     runs = attacks(
-        [True] * 5 + [False] * 5, measurable=[True] * 8 + [False] * 2, attempted=True, blocked=False, final_answer=True
+        [True] * 5 + [False] * 5,
+        measurable=[True] * 8 + [False] * 2,
+        attempted=True,
+        blocked=False,
+        final_answer=True,
     )
     table = fnb.rates(runs)
     for symbol in ("ASR", "tried", "ran"):
@@ -140,7 +157,9 @@ def test_unmeasurable_attacks_are_in_no_attack_rate_and_are_counted_in_the_note(
 
 def test_blocked_and_ran_add_up_to_tried():
     runs = fnb.read(fnb.data("ferrite_live.jsonl")).pool_versions()
-    table = fnb.rates(runs, ["tried", "ran", "blocked"]).pivot(index="mode", columns="metric", values="k")
+    table = fnb.rates(runs, ["tried", "ran", "blocked"]).pivot(
+        index="mode", columns="metric", values="k"
+    )
     assert len(table) == 4 and (table["blocked"] + table["ran"] == table["tried"]).all()
 
 
@@ -155,8 +174,12 @@ def test_clusters_widen_the_interval_as_the_design_effect_says(run_b):
     table = fnb.rates(run_b, "ASR", cluster="template").set_index("mode")
     assert (table["clusters"] == 176).all()
     assert table["n_eff"].round().tolist() == [176, 249, 61, 127]
-    assert table.loc["LoopOnly", ["low", "high"]].tolist() == pytest.approx([0.084, 0.265], abs=1e-3)
-    assert "176 clusters of template count like 61 independent cases" in table.loc["LoopOnly", "note"]
+    assert table.loc["LoopOnly", ["low", "high"]].tolist() == pytest.approx(
+        [0.084, 0.265], abs=1e-3
+    )
+    assert (
+        "176 clusters of template count like 61 independent cases" in table.loc["LoopOnly", "note"]
+    )
     assert (table["method"] == "clustered wilson").all()
 
 
@@ -165,7 +188,9 @@ def test_one_cluster_has_no_interval():
     found = row(fnb.rates(runs, "ASR", cluster="template"))
     assert (found["k"], found["n"], found["clusters"]) == (4, 20, 1)
     assert math.isnan(found["low"]) and "one cluster" in found["note"]
-    assert row(fnb.rates(runs, "ASR"))[["low", "high"]].tolist() == pytest.approx([0.080658, 0.416017], abs=1e-6)
+    assert row(fnb.rates(runs, "ASR"))[["low", "high"]].tolist() == pytest.approx(
+        [0.080658, 0.416017], abs=1e-6
+    )
 
 
 def test_crossed_clusters_are_at_least_as_wide_as_either_alone():
@@ -180,9 +205,12 @@ def test_crossed_clusters_are_at_least_as_wide_as_either_alone():
 
 
 def test_repeats_are_not_more_cases():
-    table = fnb.rates(fnb.read(FIXTURES / "C39_seeds_unbalanced.csv", repeat="seed"), "ASR").set_index("mode")
+    table = fnb.rates(
+        fnb.read(FIXTURES / "C39_seeds_unbalanced.csv", repeat="seed"), "ASR"
+    ).set_index("mode")
     assert table.loc["off", ["k", "n", "clusters"]].tolist() == [18, 30, 10]
-    # v = G/(G-1) p(1-p)/G and s2 = N p(1-p)/(N-1): 30 rows count like (G-1) N/(N-1) = 9 * 30 / 29 cases.
+    # v = G/(G-1) p(1-p)/G and s2 = N p(1-p)/(N-1): 30 rows count like (G-1) N/(N-1) = 9 * 30 / 29
+    # cases.
     assert table.loc["off", "n_eff"] == pytest.approx(9 * 30 / 29)
     assert "repeats of 10 cases" in table.loc["off", "note"]
     assert table.loc["on", ["k", "n"]].tolist() == [2, 10]
@@ -215,7 +243,9 @@ def test_utility_is_preserved_when_the_trace_is_that_of_the_baseline():
     assert table.loc["On", ["k", "n"]].tolist() == [4, 6]
     assert "baseline" in table.loc["Off", "note"]
     table = fnb.rates(fnb.outcomes(frame[frame["mode"] == "On"]), "UP")
-    assert table["note"].tolist() == ["not computable: no benign case ran in Off, so there is no trace to compare with"]
+    assert table["note"].tolist() == [
+        "not computable: no benign case ran in Off, so there is no trace to compare with"
+    ]
 
 
 def test_the_residual_is_a_fact_of_the_suite_and_counts_cases():
@@ -225,7 +255,9 @@ def test_the_residual_is_a_fact_of_the_suite_and_counts_cases():
 
 def test_a_mix_of_versions_in_one_cell_raises_and_names_them_per_mode():
     runs = attacks([True] * 6, suite_version=["v1.1", "v1.2"] * 3)
-    with pytest.raises(fnb.OutcomesError, match=r"mix suite versions \(v1.1, v1.2\).*On: v1.1, v1.2.*pool_versions"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"mix suite versions \(v1.1, v1.2\).*On: v1.1, v1.2.*pool_versions"
+    ):
         fnb.rates(runs, "ASR")
     assert fnb.rates(runs, "ASR", by="suite_version")["n"].tolist() == [3, 3]
     pooled = fnb.rates(runs.pool_versions(), "ASR")
@@ -245,7 +277,9 @@ def test_scope_is_ordered_and_levels_and_z_reach_the_interval(run_b):
     assert list(dict.fromkeys(table["scope"])) == ["exact", "domain_suffix", "task_open"]
     narrow, wide = fnb.rates(run_b, "ASR", level=0.8), fnb.rates(run_b, "ASR", level=0.99)
     assert (narrow["high"] - narrow["low"] < wide["high"] - wide["low"]).all()
-    assert fnb.rates(run_b, "ASR", z=1.96).loc[3, ["low", "high"]].tolist() == pytest.approx([0.0631, 0.1011], abs=5e-5)
+    assert fnb.rates(run_b, "ASR", z=1.96).loc[3, ["low", "high"]].tolist() == pytest.approx(
+        [0.0631, 0.1011], abs=5e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -278,7 +312,9 @@ def test_shuffling_rows_renaming_cases_and_adding_strata_change_nothing(seed):
     known = before[(before["n"] > 0) & ~before["note"].str.contains("one cluster")]
     assert (known["k"] <= known["n"]).all()
     assert (known["low"] <= known["rate"]).all() and (known["rate"] <= known["high"]).all()
-    assert (known["floor"] <= known["rate"] + 1e-12).all() and (known["rate"] <= known["ceiling"] + 1e-12).all()
+    assert (known["floor"] <= known["rate"] + 1e-12).all() and (
+        known["rate"] <= known["ceiling"] + 1e-12
+    ).all()
     assert before.loc[before["n"] == 0, "note"].str.startswith("not computable: ").all()
 
 
@@ -296,7 +332,12 @@ def test_the_input_is_left_unchanged():
 def test_every_engine_gives_the_same_rates(engine):
     frame = random_outcomes(8, repeats=2)
     ours, theirs = fnb.outcomes(frame), fnb.outcomes(on_engine(engine, frame))
-    for options in ({}, {"by": ["scope", "tier"]}, {"cluster": "template"}, {"cluster": ["template", "goal"]}):
+    for options in (
+        {},
+        {"by": ["scope", "tier"]},
+        {"cluster": "template"},
+        {"cluster": ["template", "goal"]},
+    ):
         a, b = fnb.rates(ours, **options), fnb.rates(theirs, **options)
         if "lazy" in engine or engine == "duckdb":
             assert b.loc[b["n"] > 0, "note"].str.contains("keys not checked").all()
@@ -305,13 +346,24 @@ def test_every_engine_gives_the_same_rates(engine):
 
 
 def test_hostile_names_stay_text_and_reach_the_table_unchanged():
-    names = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eabc", "x" * 300, ""]
-    frame = pd.DataFrame({"case_id": [str(n) for n in range(6)], "mode": names, "attack_success": True})
+    names = [
+        "<script>alert(1)</script>",
+        "$\\input{x}$",
+        "=cmd|' /C calc'!A0",
+        "\u202eabc",
+        "x" * 300,
+        "",
+    ]
+    frame = pd.DataFrame(
+        {"case_id": [str(n) for n in range(6)], "mode": names, "attack_success": True}
+    )
     assert set(fnb.rates(fnb.outcomes(frame), "ASR")["mode"]) == set(names)
 
 
 def test_counts_with_weights_have_no_lost_precision():
-    frame = pd.DataFrame({"mode": ["On", "On"], "attack_success": [True, False], "rows": [10**12, 9 * 10**12]})
+    frame = pd.DataFrame(
+        {"mode": ["On", "On"], "attack_success": [True, False], "rows": [10**12, 9 * 10**12]}
+    )
     found = row(fnb.rates(fnb.outcomes(frame), "ASR"))
     assert (found["k"], found["n"]) == (10**12, 10**13) and found["rate"] == 0.1
     assert np.isfinite(found["low"])
@@ -319,10 +371,20 @@ def test_counts_with_weights_have_no_lost_precision():
 
 def test_a_label_that_no_row_of_a_cell_has_makes_no_cluster():
     """Benign cases have no injection: their rate is clustered by what they have, and says so."""
-    rows = [{"case_id": f"{kind}{u}-{i}", "mode": "On", "kind": kind, "user": f"u{u}",
-             "injection": f"i{i}" if kind == "attack" else None, "attack_success": (u + i) % 3 == 0,
-             "gated": u % 4 == 0}
-            for kind in ("attack", "benign") for u in range(8) for i in range(6)]  # fmt: skip
+    rows = [
+        {
+            "case_id": f"{kind}{u}-{i}",
+            "mode": "On",
+            "kind": kind,
+            "user": f"u{u}",
+            "injection": f"i{i}" if kind == "attack" else None,
+            "attack_success": (u + i) % 3 == 0,
+            "gated": u % 4 == 0,
+        }
+        for kind in ("attack", "benign")
+        for u in range(8)
+        for i in range(6)
+    ]
     runs = fnb.outcomes(pd.DataFrame(rows))
     table = fnb.rates(runs, ["ASR", "FGR"], cluster=["user", "injection"]).set_index("metric")
     alone = fnb.rates(runs, "FGR", cluster="user").iloc[0]
@@ -331,4 +393,6 @@ def test_a_label_that_no_row_of_a_cell_has_makes_no_cluster():
     assert table.loc["FGR", ["low", "high"]].tolist() == alone[["low", "high"]].tolist()
     assert "no row here has the label injection" in table.loc["FGR", "note"]
     none = fnb.rates(runs, "FGR", cluster="injection").iloc[0]
-    assert none["method"] == "wilson" and none["low"] == fnb.stats.interval(none["k"], none["n"]).low
+    assert (
+        none["method"] == "wilson" and none["low"] == fnb.stats.interval(none["k"], none["n"]).low
+    )

@@ -1,7 +1,8 @@
-"""Measure this project beside what people would use instead: `make bench`, or `python -m tests.benchmarks`.
+"""Measure this project beside what people would use instead: `make bench`, or `python -m
+tests.benchmarks`.
 
-Everything is measured in one run, the sides in turn, and written as ratios to docs/benchmarks.md. With --quick the
-sizes are tiny: that shows that the benchmark runs, and its table is printed only.
+Everything is measured in one run, the sides in turn, and written as ratios to docs/benchmarks.md.
+With --quick the sizes are tiny: that shows that the benchmark runs, and its table is printed only.
 """
 
 from __future__ import annotations
@@ -54,10 +55,16 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--install", action="store_true", help="make an environment for each peer, and stop")
+    parser.add_argument(
+        "--install", action="store_true", help="make an environment for each peer, and stop"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny sizes; print, write nothing")
-    parser.add_argument("--full", action="store_true", help="also 10^8 rows (about 2 GB of disk for a while)")
-    parser.add_argument("--only", action="append", choices=PARTS, help="one part; print, write nothing; repeatable")
+    parser.add_argument(
+        "--full", action="store_true", help="also 10^8 rows (about 2 GB of disk for a while)"
+    )
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="one part; print, write nothing; repeatable"
+    )
     return parser.parse_args()
 
 
@@ -69,7 +76,9 @@ def measure_peers(rows: list[Row], beside: list[list[str]], quick: bool, rounds:
     beside += peers.lines(found)
 
 
-def measure_scale(rows: list[Row], growth: list[list[str]], asked: argparse.Namespace, rounds: int) -> None:
+def measure_scale(
+    rows: list[Row], growth: list[list[str]], asked: argparse.Namespace, rounds: int
+) -> None:
     """Ten million rows, the way there, and a hundred million."""
     sizes = (10_000, 100_000, 1_000_000) if asked.quick else (100_000, 1_000_000, 10_000_000)
     with tempfile.TemporaryDirectory() as name:
@@ -105,12 +114,11 @@ def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> s
             "takes the difference the other way round). For the judge the methods differ: ours and truescore correct "
             "by sensitivity and specificity, evalstats by prediction-powered inference, garak takes both as known; "
             "see [Coverage](coverage.md) for how often each holds the truth.\n",
-            markdown(beside, ("task", "program", "CPU time", "times ours", "MB added", "bounds")) + "\n",
+            markdown(beside, ("task", "program", "CPU time", "times ours", "MB added", "bounds"))
+            + "\n",
         ]
     if growth:
-        said = (
-            "Below a million rows a Parquet file is read into memory and checked in full; above, it stays on DuckDB.\n"
-        )
+        said = "Below a million rows a Parquet file is read into memory and checked in full; above, it stays on DuckDB.\n"
         parts += ["## Growth\n", said, markdown(growth, ("what", "rows", "time", "peak MB")) + "\n"]
     return "\n".join(parts)
 
@@ -134,7 +142,10 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or "a processor"
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "a processor")
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        "a processor",
+    )
 
 
 if __name__ == "__main__":

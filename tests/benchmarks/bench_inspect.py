@@ -1,7 +1,8 @@
 """A long Inspect log: `fnb.read` beside `inspect_ai.analysis.samples_df` on the same file.
 
-The log is invented and written by Inspect itself, in an environment of its own (it is no dependency of this package):
-2,000 samples, each with a transcript of about 100 kB. The goal is at least 5 times faster in no more memory.
+The log is invented and written by Inspect itself, in an environment of its own (it is no dependency
+of this package): 2,000 samples, each with a transcript of about 100 kB. The goal is at least 5
+times faster in no more memory.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """How often judge-corrected and detector intervals contain the truth, and how wide they are.
 
-Run `python tests/benchmarks/coverage_judges.py [RUNS]` (4,000 by default, about two minutes); it prints Markdown tables
-and ends with exit code 1 when a row falls below its floor. A simulated coverage of .95 from 4,000 runs has a standard
-error of .0035. NaN counts as a miss and as a case "not computable".
+Run `python tests/benchmarks/coverage_judges.py [RUNS]` (4,000 by default, about two minutes); it
+prints Markdown tables and ends with exit code 1 when a row falls below its floor. A simulated
+coverage of .95 from 4,000 runs has a standard error of .0035. NaN counts as a miss and as a case
+"not computable".
 
-Outputs have the event with the true rate and are flagged with Se and 1 - Sp. Labels are either a simple random part of
-the same run ("part") or an outside calibration set ("outside"), with equal classes unless a row says otherwise. Beside
-our method stand the two that other tools use: Se and Sp taken as known, and the flagged share taken as known.
-Detector scores are N(0, 1) for negatives and N(2, 1) or N(3, 1) for positives; the truth is the true-positive rate at
-the threshold of the population.
+Outputs have the event with the true rate and are flagged with Se and 1 - Sp. Labels are either a
+simple random part of the same run ("part") or an outside calibration set ("outside"), with equal
+classes unless a row says otherwise. Beside our method stand the two that other tools use: Se and Sp
+    taken as known, and the flagged share taken as known.
+Detector scores are N(0, 1) for negatives and N(2, 1) or N(3, 1) for positives; the truth is the
+true-positive rate at the threshold of the population.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ DRAWS = 4000  # of each interval: its percentiles move coverage by less than the
 
 @dataclass(frozen=True)
 class Scene:
-    """A judge and a run: n outputs of which `labels` are labelled, as a part of the run or outside."""
+    """A judge and a run: n outputs of which `labels` are labelled, as a part of the run or
+    outside.
+    """
 
     n: int
     labels: int
@@ -42,7 +46,11 @@ class Scene:
     @property
     def name(self) -> str:
         """The scene in words."""
-        kind = f"{self.labels} of {self.n}" if self.source == "part" else f"{self.labels} outside, n {self.n}"
+        kind = (
+            f"{self.labels} of {self.n}"
+            if self.source == "part"
+            else f"{self.labels} outside, n {self.n}"
+        )
         kind += "" if self.positives is None else f" ({self.positives} positives expected)"
         return f"{kind}, rate {self.rate:.2f}, Se {self.se:.2f}, Sp {self.sp:.2f}"
 
@@ -63,7 +71,9 @@ def outputs(scene: Scene, random: np.random.Generator, runs: int) -> tuple[np.nd
     return k, np.column_stack([tp, positives - tp, tn, scene.labels - positives - tn])
 
 
-def share_taken_as_known(k: int, n: int, counts: list[int], random: np.random.Generator) -> tuple[float, float]:
+def share_taken_as_known(
+    k: int, n: int, counts: list[int], random: np.random.Generator
+) -> tuple[float, float]:
     """Only the labels are resampled, the flagged share is not: how some tools do it."""
     tp, fn, tn, fp = counts
     if not tp + fn or not tn + fp:
@@ -82,7 +92,11 @@ def judged(scene: Scene, runs: int) -> dict[str, np.ndarray]:
     """Limits of every method in every run."""
     random = np.random.default_rng(0)
     flagged, labels = outputs(scene, random, runs)
-    found: dict[str, list[tuple[float, float]]] = {"ours": [], "Se, Sp known": [], "share known": []}
+    found: dict[str, list[tuple[float, float]]] = {
+        "ours": [],
+        "Se, Sp known": [],
+        "share known": [],
+    }
     for seed, (k, counts) in enumerate(zip(flagged.tolist(), labels.tolist(), strict=True)):
         if scene.source == "part":
             ours = double_sample(k, scene.n, *counts, resamples=DRAWS, seed=seed)
@@ -98,11 +112,17 @@ def judged(scene: Scene, runs: int) -> dict[str, np.ndarray]:
 def summary(ends: np.ndarray, truth: float | np.ndarray) -> tuple[float, float, float]:
     """Coverage with NaN as a miss, mean width, and the share not computable."""
     inside = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
-    return float(inside.mean()), float(np.nanmean(ends[:, 1] - ends[:, 0])), float(np.isnan(ends[:, 0]).mean())
+    return (
+        float(inside.mean()),
+        float(np.nanmean(ends[:, 1] - ends[:, 0])),
+        float(np.isnan(ends[:, 0]).mean()),
+    )
 
 
 def scenes() -> Iterator[Scene]:
-    """The rows with stated floors, the same with labels from outside, and the added grid of judges."""
+    """The rows with stated floors, the same with labels from outside, and the added grid of
+    judges.
+    """
     rows = (
         (600, 150, 0.02, 0.90, 0.95, 0.945, 0.042),
         (600, 150, 0.10, 0.90, 0.95, 0.945, 0.073),
@@ -145,7 +165,9 @@ def detectors(runs: int) -> Iterator[tuple[str, float, float, float, float, floa
 def main(runs: int = 4000) -> int:
     """Print both tables; 1 when a row misses its floor."""
     missed = 0
-    print("| scene | method | coverage | width | not computable | Se, Sp known | share known | goal | |")
+    print(
+        "| scene | method | coverage | width | not computable | Se, Sp known | share known | goal | |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for scene in scenes():
         ends = judged(scene, runs)
@@ -154,19 +176,25 @@ def main(runs: int = 4000) -> int:
         missed += not good
         others = [summary(ends[name], scene.rate) for name in ("Se, Sp known", "share known")]
         beside = " | ".join(f"{c:.3f} / {w:.3f}" for c, w, _ in others)
-        goal = (f"{scene.floor:.3f}" if scene.floor else "none") + (f" / {scene.widest:.3f}" if scene.widest else "")
+        goal = (f"{scene.floor:.3f}" if scene.floor else "none") + (
+            f" / {scene.widest:.3f}" if scene.widest else ""
+        )
         method = "double_sample" if scene.source == "part" else "delta"
         print(
             f"| {scene.name} | {method} | {coverage:.4f} | {width:.4f} | {nothing:.3f} | {beside} | {goal} "
             f"| {'ok' if good else 'MISSED'} |",
             flush=True,
         )
-    print("\n| detector | Wilson at the found threshold | bootstrap | width | goal | |\n|---|---|---|---|---|---|")
+    print(
+        "\n| detector | Wilson at the found threshold | bootstrap | width | goal | |\n|---|---|---|---|---|---|"
+    )
     for name, plain, coverage, width, floor, widest in detectors(runs):
         good = coverage >= floor and width <= 1.05 * widest
         missed += not good
         goal = f"{floor:.3f} / {widest:.2f}"
-        print(f"| {name} | {plain:.4f} | {coverage:.4f} | {width:.4f} | {goal} | {'ok' if good else 'MISSED'} |")
+        print(
+            f"| {name} | {plain:.4f} | {coverage:.4f} | {width:.4f} | {goal} | {'ok' if good else 'MISSED'} |"
+        )
     return int(missed > 0)
 
 

@@ -1,12 +1,16 @@
-"""Error rates of the paired methods: coverage of both intervals, and how often tests of no effect reject.
+"""Error rates of the paired methods: coverage of both intervals, and how often tests of no effect
+reject.
 
-Run `python tests/benchmarks/coverage_pairs.py [RUNS]` (4,000 by default, about a minute); it prints Markdown tables and
-ends with exit code 1 when a row misses its goal. Coverage of pairs is computed twice: exactly, over all tables with
-their multinomial weights, and by simulation, whose standard error at .95 is .0035. NaN counts as a miss.
+Run `python tests/benchmarks/coverage_pairs.py [RUNS]` (4,000 by default, about a minute); it prints
+Markdown tables and ends with exit code 1 when a row misses its goal. Coverage of pairs is computed
+    twice: exactly, over all tables with
+their multinomial weights, and by simulation, whose standard error at .95 is .0035. NaN counts as a
+miss.
 
-Triples are P(both), P(only A), P(only B). Four modes without an effect share a Beta rate per case, so that their
-outcomes on a case agree more often than by chance. Clustered modes have their own Beta rate per template and mode,
-with the stated ICC: no effect on average, but templates that move together.
+Triples are P(both), P(only A), P(only B). Four modes without an effect share a Beta rate per case,
+so that their outcomes on a case agree more often than by chance. Clustered modes have their own
+Beta rate per template and mode, with the stated ICC: no effect on average, but templates that move
+    together.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Row:
-    """One line: what was reached, and the goal as (at least, or at most, this value) and a guide of width."""
+    """One line: what was reached, and the goal as (at least, or at most, this value) and a guide of
+    width.
+    """
 
     scenario: str
     exact: float | None
@@ -54,7 +60,13 @@ def ends(method: str, both: int, b: int, c: int, neither: int) -> Ends:
     return result.low, result.high
 
 
-def pairs(n: int, triple: tuple[float, float, float], method: str, runs: int, goal: tuple[float, float | None]) -> Row:
+def pairs(
+    n: int,
+    triple: tuple[float, float, float],
+    method: str,
+    runs: int,
+    goal: tuple[float, float | None],
+) -> Row:
     """Coverage of the paired difference, exact and simulated."""
     chances, truth = (*triple, 1 - sum(triple)), triple[1] - triple[2]
 
@@ -63,7 +75,12 @@ def pairs(n: int, triple: tuple[float, float, float], method: str, runs: int, go
         return bool(low <= truth + 1e-12 and truth - 1e-12 <= high)
 
     only_b = range(n + 1) if triple[2] else range(1)
-    tables = [(both, b, c, n - both - b - c) for c in only_b for b in range(n + 1 - c) for both in range(n + 1 - b - c)]
+    tables = [
+        (both, b, c, n - both - b - c)
+        for c in only_b
+        for b in range(n + 1 - c)
+        for both in range(n + 1 - b - c)
+    ]
     weights = multinomial.pmf(np.array(tables), n, chances)
     exact = sum(w for w, table in zip(weights, tables, strict=True) if w > 1e-12 and hit(table))
     drawn = [tuple(map(int, row)) for row in np.random.default_rng(0).multinomial(n, chances, runs)]
@@ -90,7 +107,9 @@ def four_modes(n: int, rate: float, icc: float, runs: int) -> Row:
     return Row(name, None, rejected / runs, None, 0.05, False)
 
 
-def templates(clusters: int, size: int, rate: float, icc: float, runs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def templates(
+    clusters: int, size: int, rate: float, icc: float, runs: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Outcomes of two modes that do not differ on average, as arrays of clusters × size."""
     random, weight = np.random.default_rng(0), 1 / icc - 1
     rates = random.beta(rate * weight, (1 - rate) * weight, (runs, 2, clusters, 1))
@@ -110,9 +129,18 @@ def clustered(clusters: int, size: int, rate: float, icc: float, runs: int) -> I
         inside += interval.low <= 0 <= interval.high
         widths.append(interval.high - interval.low)
     name = f"{clusters} templates of {size}, rate {rate}, ICC {icc}"
-    yield Row(f"error, {name}: plain McNemar (to show the fault)", None, plain / runs, None, 1.0, False)
+    yield Row(
+        f"error, {name}: plain McNemar (to show the fault)", None, plain / runs, None, 1.0, False
+    )
     yield Row(f"error, {name}: sign flips of templates", None, flipped / runs, None, 0.06, False)
-    yield Row(f"coverage, {name}: mean over templates", None, inside / runs, float(np.nanmean(widths)), 0.94, True)
+    yield Row(
+        f"coverage, {name}: mean over templates",
+        None,
+        inside / runs,
+        float(np.nanmean(widths)),
+        0.94,
+        True,
+    )
 
 
 def rows(runs: int) -> Iterator[Row]:
@@ -142,7 +170,10 @@ def main(runs: int = 4000) -> int:
         goal = f"{'>=' if row.at_least else '<='} {row.goal:.3f}" if row.goal % 1 else "none"
         goal += f" / {row.widest:.3f}" if row.widest else ""
         verdict = "ok" if row.passed else "MISSED"
-        print(f"| {row.scenario} | {exact} | {row.reached:.4f} | {width} | {goal} | {verdict} |", flush=True)
+        print(
+            f"| {row.scenario} | {exact} | {row.reached:.4f} | {width} | {goal} | {verdict} |",
+            flush=True,
+        )
     print("\nWald is what many tools print for a paired difference. Nominal 95 %, tests at 5 %.")
     return int(missed > 0)
 

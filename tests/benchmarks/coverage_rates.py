@@ -1,11 +1,14 @@
-"""How often the intervals of rates contain the truth: exact for one rate, simulated for clusters and crossed labels.
+"""How often the intervals of rates contain the truth: exact for one rate, simulated for clusters
+and crossed labels.
 
-Run `python tests/benchmarks/coverage_rates.py [RUNS]` (4,000 by default, about a minute); it prints a Markdown table
-and ends with exit code 1 when a row falls below its floor. A simulated coverage of .95 from 4,000 runs has a standard
-error of .0035. NaN counts as a miss. Pytest does not run it.
+Run `python tests/benchmarks/coverage_rates.py [RUNS]` (4,000 by default, about a minute); it prints
+a Markdown table and ends with exit code 1 when a row falls below its floor. A simulated coverage of
+.95 from 4,000 runs has a standard error of .0035. NaN counts as a miss. Pytest does not run it.
 
-Generators: cluster rates are Beta with mean p and ICC = 1/(a + b + 1), then binomial. Crossed cells hold one row each:
-a probit with normal effects of standard deviation .4 on either label and noise of standard deviation 1.
+Generators: cluster rates are Beta with mean p and ICC = 1/(a + b + 1), then binomial. Crossed cells
+    hold one row each:
+a probit with normal effects of standard deviation .4 on either label and noise of standard
+deviation 1.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ class Row:
 
     @property
     def passed(self) -> bool:
-        return self.coverage >= self.floor and (self.widest is None or self.width <= 1.05 * self.widest)
+        return self.coverage >= self.floor and (
+            self.widest is None or self.width <= 1.05 * self.widest
+        )
 
 
 def one_rate(n: int, rate: float, method: str, floor: float) -> Row:
@@ -48,17 +53,29 @@ def one_rate(n: int, rate: float, method: str, floor: float) -> Row:
     wald = norm.ppf(0.975) * np.sqrt(p * (1 - p) / n)
     plain = float(weight[(p - wald <= rate) & (rate <= p + wald)].sum())
     width = float((weight * (ends.high - ends.low)).sum())
-    return Row(f"one rate, n = {n}, true {rate:.0%}, {method}", plain, float(weight[inside].sum()), width, floor)
+    return Row(
+        f"one rate, n = {n}, true {rate:.0%}, {method}",
+        plain,
+        float(weight[inside].sum()),
+        width,
+        floor,
+    )
 
 
 def simulated(
-    scenario: str, truth: float, ends: Iterator[tuple[Ends, Ends]], floor: float, widest: float | None
+    scenario: str,
+    truth: float,
+    ends: Iterator[tuple[Ends, Ends]],
+    floor: float,
+    widest: float | None,
 ) -> Row:
     """Coverage over runs of (plain interval, our interval)."""
     runs = np.array(list(ends))  # shape (runs, 2, 2); comparisons with NaN are False: a miss
     inside = (runs[:, :, 0] <= truth) & (truth <= runs[:, :, 1])
     width = float(np.nanmean(runs[:, 1, 1] - runs[:, 1, 0]))
-    return Row(scenario, float(inside[:, 0].mean()), float(inside[:, 1].mean()), width, floor, widest)
+    return Row(
+        scenario, float(inside[:, 0].mean()), float(inside[:, 1].mean()), width, floor, widest
+    )
 
 
 def clustered(
@@ -87,7 +104,9 @@ def crossed(
         threshold = norm.ppf(rate) * np.sqrt(1 + 2 * spread**2)
         ones = np.ones(firsts * seconds, dtype=int)
         for _ in range(runs):
-            effect = random.normal(0, spread, firsts)[first] + random.normal(0, spread, seconds)[second]
+            effect = (
+                random.normal(0, spread, firsts)[first] + random.normal(0, spread, seconds)[second]
+            )
             k = (effect + random.normal(size=len(first)) < threshold).astype(int)
             plain, ours = interval(int(k.sum()), len(k)), crossed_interval(k, ones, first, second)
             yield (plain.low, plain.high), (ours.low, ours.high)
@@ -112,8 +131,13 @@ def rows(runs: int) -> Iterator[Row]:
         (60, 10, 0.01, 0.5, 0.85, None),
     ):
         name = f"{clusters} clusters of {size}, rate {rate:.2f}, ICC {icc:.1f}"
-        yield simulated(name, rate, clustered(clusters, size, rate, icc, runs)(random), floor, widest)
-    for firsts, seconds, rate, floor, widest in ((20, 10, 0.25, 0.94, 0.22), (97, 27, 0.15, 0.935, 0.079)):
+        yield simulated(
+            name, rate, clustered(clusters, size, rate, icc, runs)(random), floor, widest
+        )
+    for firsts, seconds, rate, floor, widest in (
+        (20, 10, 0.25, 0.94, 0.22),
+        (97, 27, 0.15, 0.935, 0.079),
+    ):
         name = f"crossed {firsts} × {seconds}, rate {rate:.2f}"
         yield simulated(name, rate, crossed(firsts, seconds, rate, runs)(random), floor, widest)
 
@@ -127,8 +151,12 @@ def main(runs: int = 4000) -> int:
         missed += not row.passed
         goal = f"{row.floor:.3f}" + (f" / {row.widest:.3f}" if row.widest else "")
         verdict = "ok" if row.passed else "MISSED"
-        print(f"| {row.scenario} | {row.plain:.3f} | {row.coverage:.4f} | {row.width:.4f} | {goal} | {verdict} |")
-    print("\nPlain: the normal interval for one rate, Wilson without clusters elsewhere. Nominal 95 %.")
+        print(
+            f"| {row.scenario} | {row.plain:.3f} | {row.coverage:.4f} | {row.width:.4f} | {goal} | {verdict} |"
+        )
+    print(
+        "\nPlain: the normal interval for one rate, Wilson without clusters elsewhere. Nominal 95 %."
+    )
     return int(missed > 0)
 
 

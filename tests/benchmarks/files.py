@@ -1,4 +1,5 @@
-"""Reading what harnesses write, beside parsing the same bytes: a garak report, AgentDojo runs, an Inspect log.
+"""Reading what harnesses write, beside parsing the same bytes: a garak report, AgentDojo runs, an
+Inspect log.
 
 All three are invented, in the layout and with the sizes of real ones.
 """
@@ -26,8 +27,11 @@ def files(quick: bool, rounds: int) -> list[Row]:
     """One row per format."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        return [garak(folder, 5 if quick else 200, rounds), agentdojo(folder, 400 if quick else 20_000, rounds),
-                inspect(folder, 40 if quick else 2000, rounds)]  # fmt: skip
+        return [
+            garak(folder, 5 if quick else 200, rounds),
+            agentdojo(folder, 400 if quick else 20_000, rounds),
+            inspect(folder, 40 if quick else 2000, rounds),
+        ]
 
 
 def garak(folder: Path, megabytes: int, rounds: int) -> Row:
@@ -37,10 +41,15 @@ def garak(folder: Path, megabytes: int, rounds: int) -> Row:
     once = {"warm": False, "times": 1}
     ready = READY.format(path=str(path))
     parse, read = side_by_side(
-        [Program("orjson", ready, bench_garak.PARSE, **once),  # type: ignore[arg-type]
-         Program("ferrite_nb", ready, bench_garak.READ, **once)], rounds  # type: ignore[arg-type]
-    )  # fmt: skip
-    return ratio_row(f"garak report, {megabytes} MB", read, parse, "orjson on its lines", 2, peak=400)
+        [
+            Program("orjson", ready, bench_garak.PARSE, **once),  # type: ignore[arg-type]
+            Program("ferrite_nb", ready, bench_garak.READ, **once),
+        ],
+        rounds,  # type: ignore[arg-type]
+    )
+    return ratio_row(
+        f"garak report, {megabytes} MB", read, parse, "orjson on its lines", 2, peak=400
+    )
 
 
 def agentdojo(folder: Path, count: int, rounds: int) -> Row:
@@ -49,10 +58,15 @@ def agentdojo(folder: Path, count: int, rounds: int) -> Row:
     bench_agentdojo.tree(folder, count)
     ready = READY.format(path=str(folder)) + bench_agentdojo.READY
     parse, read = side_by_side(
-        [Program("orjson", ready, bench_agentdojo.PARSE, times=3),
-         Program("ferrite_nb", ready, "return [len(fnb.read(path).frame)]", times=3)], rounds
-    )  # fmt: skip
-    return ratio_row(f"AgentDojo tree, {count:,} files", read, parse, "opening and parsing them", 1.5)
+        [
+            Program("orjson", ready, bench_agentdojo.PARSE, times=3),
+            Program("ferrite_nb", ready, "return [len(fnb.read(path).frame)]", times=3),
+        ],
+        rounds,
+    )
+    return ratio_row(
+        f"AgentDojo tree, {count:,} files", read, parse, "opening and parsing them", 1.5
+    )
 
 
 def inspect(folder: Path, samples: int, rounds: int) -> Row:
@@ -61,15 +75,36 @@ def inspect(folder: Path, samples: int, rounds: int) -> Row:
     python = pythons().get("inspect_ai")
     if python is None:
         return Row(what, "", "`samples_df`: inspect_ai is missing", "", goal, "not measured")
-    made = subprocess.run([python, "-c", bench_inspect.WRITE, str(folder), str(samples)], cwd=folder,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    made = subprocess.run(
+        [python, "-c", bench_inspect.WRITE, str(folder), str(samples)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if made.returncode:
-        return Row(what, "", f"inspect_ai: {made.stderr.strip().splitlines()[-1][:80]}", "", goal, "not measured")
+        return Row(
+            what,
+            "",
+            f"inspect_ai: {made.stderr.strip().splitlines()[-1][:80]}",
+            "",
+            goal,
+            "not measured",
+        )
     log = next(folder.glob("*.eval"))
     peer, ours = side_by_side(
-        [Program("inspect_ai", bench_inspect.READY.format(path=str(log)), bench_inspect.PEER, python, times=3),
-         Program("ferrite_nb", READY.format(path=str(log)), bench_inspect.READ, times=3)], rounds
-    )  # fmt: skip
+        [
+            Program(
+                "inspect_ai",
+                bench_inspect.READY.format(path=str(log)),
+                bench_inspect.PEER,
+                python,
+                times=3,
+            ),
+            Program("ferrite_nb", READY.format(path=str(log)), bench_inspect.READ, times=3),
+        ],
+        rounds,
+    )
     beside = f"`samples_df` of inspect_ai {version_of('inspect_ai')}: {clocks(peer)}"
     if peer.gap or ours.gap:
         return Row(what, clocks(ours), beside, "", goal, "not measured")
@@ -79,7 +114,12 @@ def inspect(folder: Path, samples: int, rounds: int) -> Row:
 def inspect_row(what: str, ours: Timing, peer: Timing, beside: str, goal: str) -> Row:
     """How many times faster, by both clocks, and the memory of both."""
     cpu, wall = min(peer.cpu) / min(ours.cpu), min(peer.wall) / min(ours.wall)
-    by = {(True, True): "yes", (True, False): "by CPU time", (False, True): "by wall time", (False, False): "**no**"}
+    by = {
+        (True, True): "yes",
+        (True, False): "by CPU time",
+        (False, True): "by wall time",
+        (False, False): "**no**",
+    }
     held = by[cpu >= 5, wall >= 5] if ours.peak <= peer.peak else "**no** (memory)"
     result = f"{number(wall)} times faster (CPU {number(cpu)}), {ours.peak:,.0f} MB beside {peer.peak:,.0f} MB"
     return Row(what, clocks(ours), beside, result, goal, held)

@@ -1,4 +1,6 @@
-"""Measuring: each program in a process of its own, sides in turn, every time kept; and the rows that are reported."""
+"""Measuring: each program in a process of its own, sides in turn, every time kept; and the rows
+that are reported.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120  # a program that takes longer is reported so
 GIGABYTES = 6  # address space of a peer: some ask for all resamples at once
 
-# The peak is VmHWM after a reset: `getrusage` also remembers the process that started this one. Elsewhere it has to do.
+# The peak is VmHWM after a reset: `getrusage` also remembers the process that started this one.
+# Elsewhere it has to do.
 CHILD = """
 import json, resource, sys, time
 def resident(name):
@@ -55,7 +58,9 @@ print(json.dumps({{"wall": [one[0] for one in found], "cpu": [one[1] for one in 
 
 @dataclass(frozen=True)
 class Program:
-    """What is timed (`work`, the body of a function) after what is not (`setup`), in which Python."""
+    """What is timed (`work`, the body of a function) after what is not (`setup`), in which
+    Python.
+    """
 
     name: str
     setup: str
@@ -69,7 +74,9 @@ class Program:
 
 @dataclass
 class Timing:
-    """All times of a program in seconds, the largest memory in MB, the last value, or why there is none."""
+    """All times of a program in seconds, the largest memory in MB, the last value, or why there is
+    none.
+    """
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -81,14 +88,23 @@ class Timing:
 
 def run(program: Program) -> Timing:
     """One process."""
-    limit = f"resource.setrlimit(resource.RLIMIT_AS, ({GIGABYTES} * 2**30,) * 2)" if program.limited else ""
+    limit = (
+        f"resource.setrlimit(resource.RLIMIT_AS, ({GIGABYTES} * 2**30,) * 2)"
+        if program.limited
+        else ""
+    )
     code = CHILD.format(
-        limit=limit, setup=textwrap.dedent(program.setup), work=textwrap.indent(textwrap.dedent(program.work), "    "),
-        warm=program.warm, times=program.times,
-    )  # fmt: skip
+        limit=limit,
+        setup=textwrap.dedent(program.setup),
+        work=textwrap.indent(textwrap.dedent(program.work), "    "),
+        warm=program.warm,
+        times=program.times,
+    )
     command = [program.python, "-W", "ignore", "-c", code]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return Timing(gap=f"over {SECONDS} s")
     if done.returncode:
@@ -119,12 +135,20 @@ def seconds(times: Sequence[float]) -> str:
         return ""
     middle, *ends = statistics.median(times), min(times), max(times)
     unit, factor = ("s", 1.0) if middle >= 1 else ("ms", 1e3) if middle >= 1e-3 else ("µs", 1e6)
-    return f"{number(middle * factor)} {unit} [{number(ends[0] * factor)}, {number(ends[1] * factor)}]"
+    return (
+        f"{number(middle * factor)} {unit} [{number(ends[0] * factor)}, {number(ends[1] * factor)}]"
+    )
 
 
 def number(value: float) -> str:
     """Three digits that matter."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return (
+        f"{value:,.0f}"
+        if abs(value) >= 100
+        else f"{value:.1f}"
+        if abs(value) >= 10
+        else f"{value:.2f}"
+    )
 
 
 @dataclass(frozen=True)
@@ -151,17 +175,32 @@ def clocks(timing: Timing) -> str:
 
 
 def ratio_row(
-    what: str, ours: Timing, theirs: Timing, beside: str, most: float, *, spare: float = 0.0, best: bool = False,
+    what: str,
+    ours: Timing,
+    theirs: Timing,
+    beside: str,
+    most: float,
+    *,
+    spare: float = 0.0,
+    best: bool = False,
     peak: float | None = None,
-) -> Row:  # fmt: skip
-    """Ours in terms of another program's time: at most `most` times, plus `spare` seconds; memory below `peak` MB."""
+) -> Row:
+    """Ours in terms of another program's time: at most `most` times, plus `spare` seconds; memory
+    below `peak` MB.
+    """
     if ours.gap or theirs.gap:
-        return Row(what, clocks(ours), f"{beside}: {clocks(theirs)}", "", f"≤ {most:g} ×", "not measured")
+        return Row(
+            what, clocks(ours), f"{beside}: {clocks(theirs)}", "", f"≤ {most:g} ×", "not measured"
+        )
     middle = min if best else statistics.median
     pairs = [(middle(getattr(ours, one)), middle(getattr(theirs, one))) for one in ("cpu", "wall")]
     cpu, wall = ([mine, other] for mine, other in pairs)
     held = verdict(lambda pair: pair[0] <= most * pair[1] + spare, cpu, wall)
-    goal = f"≤ {most:g} ×" + (f" + {spare * 1e3:.0f} ms" if spare else "") + (f", < {peak:,.0f} MB" if peak else "")
+    goal = (
+        f"≤ {most:g} ×"
+        + (f" + {spare * 1e3:.0f} ms" if spare else "")
+        + (f", < {peak:,.0f} MB" if peak else "")
+    )
     held = "**no** (memory)" if peak and ours.peak >= peak else held
     result = f"{wall[0] / wall[1]:.2f} × (CPU {cpu[0] / cpu[1]:.2f} ×), {ours.peak:,.0f} MB"
     return Row(what, clocks(ours), f"{beside}: {clocks(theirs)}", result, goal, held)
@@ -177,4 +216,6 @@ def limit_row(what: str, ours: Timing, most: float) -> Row:
 def markdown(rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
     """A table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )

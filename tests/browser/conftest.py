@@ -14,7 +14,9 @@ from .jupyter import FLAGS, Notebook, Server, chromium, jupyterlab
 
 @pytest.fixture(scope="session")
 def browser_path() -> str:
-    """The installed Chromium. Without one the tests are skipped, or fail where FERRITE_REQUIRE_BROWSER is 1."""
+    """The installed Chromium. Without one the tests are skipped, or fail where
+    FERRITE_REQUIRE_BROWSER is 1.
+    """
     path = chromium()
     if path:
         return path
@@ -36,9 +38,13 @@ def server(browser_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture(scope="module")
 def context(browser_path: str) -> Iterator[BrowserContext]:
-    """A headless browser. It ends with the module: while it runs, other tests cannot use asyncio."""
+    """A headless browser. It ends with the module: while it runs, other tests cannot use
+    asyncio.
+    """
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, headless=True, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, headless=True, args=FLAGS
+        )
         yield browser.new_context(viewport={"width": 1280, "height": 900})
         browser.close()
 

@@ -1,4 +1,6 @@
-"""A private JupyterLab, and a notebook in it as a reader sees it. Nothing here sleeps: it waits for what is seen."""
+"""A private JupyterLab, and a notebook in it as a reader sees it. Nothing here sleeps: it waits for
+what is seen.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from typing import Any
 import nbformat
 from playwright.sync_api import Locator, Page, expect
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+)
 FLAGS = [
     "--no-sandbox",  # where the user is root
     "--disable-dev-shm-usage",  # containers have a small one
@@ -34,10 +42,13 @@ FLAGS = [
 SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
-    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},  # cells off screen stay in the page
+    "@jupyterlab/notebook-extension/tracker": {
+        "windowingMode": "none"
+    },  # cells off screen stay in the page
 }
 
-# Not the notebook's own indicator: it says idle before there is a kernel, and running cells then asks for one.
+# Not the notebook's own indicator: it says idle before there is a kernel, and running cells then
+# asks for one.
 IDLE = """() => {
   const session = window.jupyterapp?.shell.currentWidget?.sessionContext;
   const kernel = session?.session?.kernel;
@@ -120,7 +131,11 @@ def environment(state: Path, token: str) -> dict[str, str]:
         "MPLCONFIGDIR": "matplotlib",
     }
     inherited = {name: value for name, value in os.environ.items() if name != "FERRITE_RESULTS"}
-    return inherited | {name: str(state / folder) for name, folder in own.items()} | {"JUPYTER_TOKEN": token}
+    return (
+        inherited
+        | {name: str(state / folder) for name, folder in own.items()}
+        | {"JUPYTER_TOKEN": token}
+    )
 
 
 @contextlib.contextmanager
@@ -132,16 +147,25 @@ def jupyterlab(root: Path, state: Path) -> Iterator[Server]:
         file.write_text(json.dumps(values))
     server = Server(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16), root)
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1",
-        f"--ServerApp.port={server.base.rpartition(':')[2]}", "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={root}", "--LabApp.news_url=None",
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--expose-app-in-browser",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={server.base.rpartition(':')[2]}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={root}",
+        "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         # Where the tests are killed, nobody is left to end it.
-        "--ServerApp.shutdown_no_activity_timeout=900", "--MappingKernelManager.cull_idle_timeout=600",
-    ]  # fmt: skip
+        "--ServerApp.shutdown_no_activity_timeout=900",
+        "--MappingKernelManager.cull_idle_timeout=600",
+    ]
     if os.geteuid() == 0:
         command.append("--allow-root")
-    # A slow machine says in the first figure's cell that matplotlib builds its list of fonts: build it beforehand.
+    # A slow machine says in the first figure's cell that matplotlib builds its list of fonts: build
+    # it beforehand.
     fonts = [sys.executable, "-c", "import matplotlib.font_manager"]
     subprocess.run(fonts, env=environment(state, server.token), check=True, capture_output=True)
     log = state / "jupyterlab.log"
@@ -160,7 +184,9 @@ def jupyterlab(root: Path, state: Path) -> Iterator[Server]:
         end(process)
 
 
-def wait_for(server: Server, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
+def wait_for(
+    server: Server, process: subprocess.Popen[bytes], log: Path, seconds: float = 60
+) -> None:
     """Return when the server answers; raise with its log when it ends or stays silent."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
@@ -195,7 +221,10 @@ class Notebook:
     def __post_init__(self) -> None:
         self.page.on("pageerror", lambda error: self.errors.append(f"page: {error}"))
         self.page.on(
-            "console", lambda said: self.errors.append(f"console: {said.text}") if said.type == "error" else None
+            "console",
+            lambda said: (
+                self.errors.append(f"console: {said.text}") if said.type == "error" else None
+            ),
         )
 
     @property
@@ -209,8 +238,12 @@ class Notebook:
         self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=60_000)
         self.idle(60_000)
         theme = "JupyterLab Dark" if dark else "JupyterLab Light"
-        self.page.evaluate("theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
-        self.page.wait_for_selector(f"body[data-jp-theme-light='{str(not dark).lower()}']", state="attached")
+        self.page.evaluate(
+            "theme => jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+        )
+        self.page.wait_for_selector(
+            f"body[data-jp-theme-light='{str(not dark).lower()}']", state="attached"
+        )
 
     def run_all(self, seconds: float = 60) -> None:
         """Run > Run All Cells, as a person does it, and wait until the last cell has run."""
@@ -259,8 +292,12 @@ class Notebook:
         self.redrawn(shown, old, seconds)
 
     def redrawn(self, shown: str, old: str, seconds: float = 20) -> None:
-        """Wait until the picture in a part of the page is another one than `old`, whole, and the only one."""
-        self.page.wait_for_function(NEW_IMAGE, arg=[f".ferrite-{shown}", old], timeout=seconds * 1000)
+        """Wait until the picture in a part of the page is another one than `old`, whole, and the
+        only one.
+        """
+        self.page.wait_for_function(
+            NEW_IMAGE, arg=[f".ferrite-{shown}", old], timeout=seconds * 1000
+        )
         self.idle()
 
     def shown(self) -> str:
@@ -269,7 +306,9 @@ class Notebook:
         return text
 
     def move(self, control: Locator) -> None:
-        """Give a dropdown, a slider or a box another value, and wait until the reader sees something else."""
+        """Give a dropdown, a slider or a box another value, and wait until the reader sees
+        something else.
+        """
         before = self.shown()
         control.scroll_into_view_if_needed()
         if control.locator("select").count():
@@ -286,9 +325,13 @@ class Notebook:
         self.idle()
 
     def tracebacks(self) -> list[str]:
-        """The errors that cells and controls show; JupyterLab shows them as if written to stderr."""
+        """The errors that cells and controls show; JupyterLab shows them as if written to
+        stderr.
+        """
         return [text for text in self.stderr() if "Traceback (most recent call last)" in text]
 
     def stderr(self) -> list[str]:
         """What cells wrote to stderr, and their tracebacks."""
-        return self.panel.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
+        return self.panel.locator(
+            "[data-mime-type='application/vnd.jupyter.stderr']"
+        ).all_inner_texts()

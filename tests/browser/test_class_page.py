@@ -16,7 +16,10 @@ from ferrite_nb import class_page
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("class") / "class_page.html"
-    path.write_text(class_page.page(fnb.read(fnb.data("ferrite_run_b.csv")), data="reconstructed"), encoding="utf-8")
+    path.write_text(
+        class_page.page(fnb.read(fnb.data("ferrite_run_b.csv")), data="reconstructed"),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -55,7 +58,9 @@ def test_no_accessibility_violation(width: int, page: Page) -> None:
 
 def test_no_sideways_scrolling_at_twice_the_size(page: Page) -> None:
     page.set_viewport_size({"width": 640, "height": 450})  # as 1280 pixels at 200 %
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 def test_without_script_all_figures_are_listed(file: Path, context: BrowserContext) -> None:

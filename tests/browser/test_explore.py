@@ -1,4 +1,6 @@
-"""The explorer as a reader uses it: every control moved, by mouse and keyboard, in both themes, with hostile names."""
+"""The explorer as a reader uses it: every control moved, by mouse and keyboard, in both themes,
+with hostile names.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +66,17 @@ REDRAW = """choices => new Promise(async done => {
 
 def cell(code: str) -> nbformat.NotebookNode:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     return notebook
 
 
-def opened(notebook: Notebook, server: Server, code: str, *, dark: bool = False, seconds: float = 60) -> Notebook:
+def opened(
+    notebook: Notebook, server: Server, code: str, *, dark: bool = False, seconds: float = 60
+) -> Notebook:
     """The notebook, open and run, with the explorer's first picture."""
     notebook.open(server.put(cell(code), "explore.ipynb"), dark=dark)
     notebook.run_all(seconds)
@@ -103,14 +111,19 @@ def picked(notebook: Notebook, role: str, values: list[str]) -> None:
     notebook.page.wait_for_function(
         "before => [...document.querySelectorAll('.jp-NotebookPanel .jp-OutputArea')].map(area => area.innerText + "
         "[...area.querySelectorAll('img')].map(image => image.src).join()).join() !== before",
-        arg=before, timeout=20_000,
-    )  # fmt: skip
+        arg=before,
+        timeout=20_000,
+    )
     notebook.idle()
 
 
 def agrees(notebook: Notebook) -> None:
     """Sentence, table and picture speak of the same counts."""
-    said, table, alt = counts(sentence(notebook)), counts(notebook.words("numbers")), counts(notebook.alt("figure"))
+    said, table, alt = (
+        counts(sentence(notebook)),
+        counts(notebook.words("numbers")),
+        counts(notebook.alt("figure")),
+    )
     assert said and said <= table
     assert said <= alt
 
@@ -120,7 +133,9 @@ def entries(control: Locator) -> list[str]:
 
 
 def test_first_page_is_what_the_verb_says(explorer: Notebook) -> None:
-    assert sentence(explorer).startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]")
+    assert sentence(explorer).startswith(
+        "ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]"
+    )
     assert "fnb.rates(runs, 'ASR', 'mode', cluster='template')" in explorer.words("sentence")
     assert "FGR" in explorer.words("numbers") and "0/122" in explorer.words("numbers")
     agrees(explorer)
@@ -142,7 +157,11 @@ def test_axe_finds_no_barrier(explorer: Notebook) -> None:
 
 
 def test_lists_show_counts_and_long_ones_can_be_searched(explorer: Notebook) -> None:
-    assert entries(explorer.part("stratum-scope")) == ["exact (3,300)", "domain_suffix (46)", "task_open (46)"]
+    assert entries(explorer.part("stratum-scope")) == [
+        "exact (3,300)",
+        "domain_suffix (46)",
+        "task_open (46)",
+    ]
     assert explorer.part("search-scope").count() == 0
     explorer.part("more").locator("select").select_option("template")
     expect(explorer.panel.get_by_role("textbox", name="Search template")).to_be_visible()
@@ -151,13 +170,20 @@ def test_lists_show_counts_and_long_ones_can_be_searched(explorer: Notebook) -> 
 
 @pytest.mark.parametrize(
     ("role", "option", "words"),
-    [("metric", "CR", "CR (higher is better)"), ("show", "by tier", "Tier2, On: 260/260"),
-     ("show", "gradient over scope", "CR (higher is better)"), ("show", "by mode", "in On"),
-     ("cluster", "(none)", "highest in On: 724/787 = 92.0% [89.9, 93.7]"),
-     ("interval", "jeffreys", "[89.9, 93.7]"), ("level", "99 %", "[89.2, 94.2]"),
-     ("metric", "ASR", "ASR (lower is better)")],
-)  # fmt: skip
-def test_each_control_changes_figure_table_and_sentence(explorer: Notebook, role: str, option: str, words: str) -> None:
+    [
+        ("metric", "CR", "CR (higher is better)"),
+        ("show", "by tier", "Tier2, On: 260/260"),
+        ("show", "gradient over scope", "CR (higher is better)"),
+        ("show", "by mode", "in On"),
+        ("cluster", "(none)", "highest in On: 724/787 = 92.0% [89.9, 93.7]"),
+        ("interval", "jeffreys", "[89.9, 93.7]"),
+        ("level", "99 %", "[89.2, 94.2]"),
+        ("metric", "ASR", "ASR (lower is better)"),
+    ],
+)
+def test_each_control_changes_figure_table_and_sentence(
+    explorer: Notebook, role: str, option: str, words: str
+) -> None:
     before, table = sentence(explorer), explorer.words("numbers")
     explorer.choose(role, option, shown="figure")
     expect(explorer.part("sentence")).to_contain_text(words.split(": ")[-1])
@@ -208,7 +234,9 @@ def test_figure_and_table_are_saved(explorer: Notebook) -> None:
     assert "scope" in (folder / "explore.csv").read_text(encoding="utf-8").splitlines()[0]
     explorer.part("file").locator("input").fill("explore.gif")
     explorer.part("save").click()
-    expect(explorer.part("saved")).to_contain_text("not saved: a figure is saved as .pdf, .svg or .png")
+    expect(explorer.part("saved")).to_contain_text(
+        "not saved: a figure is saved as .pdf, .svg or .png"
+    )
 
 
 def test_by_keyboard_only(notebook: Notebook, server: Server) -> None:
@@ -226,11 +254,17 @@ def test_by_keyboard_only(notebook: Notebook, server: Server) -> None:
     order = []
     for _ in range(8):
         shown.page.keyboard.press("Tab")
-        order.append(shown.page.evaluate(
-            "() => { const box = document.activeElement.closest('.widget-inline-hbox, .jupyter-widgets');"
-            " return [...(box ? box.classList : [])].filter(name => name.startsWith('ferrite-')).join() }"
-        ))  # fmt: skip
-    assert order[:3] == ["ferrite-show", "ferrite-level", "ferrite-cluster"]  # the interval is fixed by the cluster
+        order.append(
+            shown.page.evaluate(
+                "() => { const box = document.activeElement.closest('.widget-inline-hbox, .jupyter-widgets');"
+                " return [...(box ? box.classList : [])].filter(name => name.startsWith('ferrite-')).join() }"
+            )
+        )
+    assert order[:3] == [
+        "ferrite-show",
+        "ferrite-level",
+        "ferrite-cluster",
+    ]  # the interval is fixed by the cluster
     assert "ferrite-stratum-mode" in order and "ferrite-stratum-tier" in order
     shown.part("stratum-tier").locator("select").focus()
     old = shown.source("figure")
@@ -239,12 +273,20 @@ def test_by_keyboard_only(notebook: Notebook, server: Server) -> None:
     assert "228/228" in sentence(shown)  # ADR over the deviations of Tier2
 
 
-def test_dark_theme_keeps_figure_white_and_words_readable(notebook: Notebook, server: Server) -> None:
+def test_dark_theme_keeps_figure_white_and_words_readable(
+    notebook: Notebook, server: Server
+) -> None:
     shown = opened(notebook, server, RUN_B, dark=True)
-    assert "background:#fff" in (shown.part("figure").locator("img").get_attribute("style") or "").replace(" ", "")
-    colours = shown.part("sentence").locator("p").first.evaluate(
-        "node => { let back = node; while (getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') "
-        "back = back.parentElement; return [getComputedStyle(node).color, getComputedStyle(back).backgroundColor] }"
+    assert "background:#fff" in (
+        shown.part("figure").locator("img").get_attribute("style") or ""
+    ).replace(" ", "")
+    colours = (
+        shown.part("sentence")
+        .locator("p")
+        .first.evaluate(
+            "node => { let back = node; while (getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') "
+            "back = back.parentElement; return [getComputedStyle(node).color, getComputedStyle(back).backgroundColor] }"
+        )
     )
     front, back = (luminance(colour) for colour in colours)
     assert (max(front, back) + 0.05) / (min(front, back) + 0.05) >= 4.5
@@ -253,7 +295,9 @@ def test_dark_theme_keeps_figure_white_and_words_readable(notebook: Notebook, se
 def luminance(colour: str) -> float:
     """Relative luminance, WCAG 2.1."""
     parts = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in parts]
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -275,20 +319,35 @@ def test_hostile_names_are_text_everywhere(notebook: Notebook, server: Server) -
         assert "\u202e" not in words + shown.alt("figure")
         agrees(shown)
     assert shown.page.evaluate("() => window.ran") is None
-    assert shown.panel.locator(".ferrite-explore script, .ferrite-explore mjx-container").count() == 0
+    assert (
+        shown.panel.locator(".ferrite-explore script, .ferrite-explore mjx-container").count() == 0
+    )
     assert shown.panel.locator(".ferrite-explore img").count() == 1
-
-
 
 
 METRICS = [("metric", "CR"), ("metric", "ASR")] * 10
 TOUR = [  # every control, every view, with all modes until the last choice
-    ("metric", "CR"), ("level", "99 %"), ("show", "by tier"), ("metric", "ASR"), ("cluster", "(none)"),
-    ("interval", "jeffreys"), ("show", "by mode"), ("level", "95 %"), ("show", "gradient over tier"), ("metric", "CR"),
-    ("show", "by scope"), ("level", "90 %"), ("metric", "ASR"), ("show", "gradient over scope"), ("level", "95 %"),
-    ("show", "by category"), ("metric", "CR"), ("show", "gradient over category"), ("show", "by carrier"),
+    ("metric", "CR"),
+    ("level", "99 %"),
+    ("show", "by tier"),
+    ("metric", "ASR"),
+    ("cluster", "(none)"),
+    ("interval", "jeffreys"),
+    ("show", "by mode"),
+    ("level", "95 %"),
+    ("show", "gradient over tier"),
+    ("metric", "CR"),
+    ("show", "by scope"),
+    ("level", "90 %"),
+    ("metric", "ASR"),
+    ("show", "gradient over scope"),
+    ("level", "95 %"),
+    ("show", "by category"),
+    ("metric", "CR"),
+    ("show", "gradient over category"),
+    ("show", "by carrier"),
     ("stratum-mode", "On"),
-]  # fmt: skip
+]
 
 
 def measured(notebook: Notebook, choices: list[tuple[str, str]]) -> list[float]:
@@ -317,8 +376,15 @@ def test_a_million_rows_redraw_as_fast(
     shown = opened(notebook, server, MILLION, seconds=180)
     # no cluster, and so many rows that neither level nor method shows in a label
     seen = [choice for choice in TOUR if choice[0] in ("show", "metric")]
-    again = [("metric", "ASR"), ("show", "by tier"), ("metric", "CR"), ("show", "by mode"),
-             ("show", "gradient over scope"), ("metric", "ASR"), ("show", "by category")]  # fmt: skip
+    again = [
+        ("metric", "ASR"),
+        ("show", "by tier"),
+        ("metric", "CR"),
+        ("show", "by mode"),
+        ("show", "gradient over scope"),
+        ("metric", "ASR"),
+        ("show", "by category"),
+    ]
     tour = [*seen, *again]
     assert len(tour) == 20
     for what, choices in (("metric", METRICS), ("tour", tour)):

@@ -1,4 +1,6 @@
-"""The harness itself, on a small notebook: it sees what changes, and each thing it asserts can fail."""
+"""The harness itself, on a small notebook: it sees what changes, and each thing it asserts can
+fail.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def small(draw: str = DRAW, *more: str) -> nbformat.NotebookNode:
     """A notebook with one dropdown and one picture."""
     codes = [SET_UP, draw, WIDGET, *more]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in codes])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     return notebook
 
 
@@ -64,7 +70,8 @@ def test_a_stale_picture_is_found(notebook: Notebook, server: Server) -> None:
 def test_two_pictures_are_found(notebook: Notebook, server: Server) -> None:
     """Negative control: a figure that is displayed twice."""
     twice = DRAW.replace(
-        'display(Chart(figure, row, words, "caption"))', '[display(Chart(figure, row, words, "")) for _ in "ab"]'
+        'display(Chart(figure, row, words, "caption"))',
+        '[display(Chart(figure, row, words, "")) for _ in "ab"]',
     )
     notebook.open(server.put(small(twice), "twice.ipynb"))
     notebook.run_all()
@@ -82,7 +89,9 @@ def test_a_missing_alt_text_is_found(notebook: Notebook, server: Server) -> None
 
 def test_stderr_and_tracebacks_are_found(notebook: Notebook, server: Server) -> None:
     """Negative control: a cell that warns, and a cell that fails."""
-    notebook.open(server.put(small(DRAW, "import warnings; warnings.warn('old')", "1 / 0"), "noisy.ipynb"))
+    notebook.open(
+        server.put(small(DRAW, "import warnings; warnings.warn('old')", "1 / 0"), "noisy.ipynb")
+    )
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         notebook.run_all()
     assert "old" in "".join(notebook.stderr())

@@ -1,4 +1,6 @@
-"""The control of each lesson, moved once: the figure, the numbers in words and the alt text change together."""
+"""The control of each lesson, moved once: the figure, the numbers in words and the alt text change
+together.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from playwright.sync_api import expect
 
 from .jupyter import Notebook, Server
 
-# notebook, control, place of the drawing, the choice (None: one step of a slider), a text before and a text after
+# notebook, control, place of the drawing, the choice (None: one step of a slider), a text before
+# and a text after
 MOVES = [
     ("00_start_here", "metric", "figure", "CR", "63/787", "724/787"),
     ("01_raw_outcomes", "counting", "drawing", "delivered attacks", "0/100", "0/4"),
@@ -24,9 +27,17 @@ MOVES = [
     ("name", "control", "place", "choice", "before", "after"), MOVES, ids=[one[0] for one in MOVES]
 )
 def test_a_choice_changes_figure_numbers_and_alt_text(
-    notebook: Notebook, server: Server, notebooks: Path, *,
-    name: str, control: str, place: str, choice: str | None, before: str, after: str,
-) -> None:  # fmt: skip
+    notebook: Notebook,
+    server: Server,
+    notebooks: Path,
+    *,
+    name: str,
+    control: str,
+    place: str,
+    choice: str | None,
+    before: str,
+    after: str,
+) -> None:
     notebook.open(server.put(notebooks / f"{name}.ipynb", f"moved_{name}.ipynb"))
     notebook.run_all(120)
     assert before in notebook.alt(place)

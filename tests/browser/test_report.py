@@ -33,7 +33,9 @@ def long_names() -> fnb.Outcomes:
 
 @pytest.fixture(scope="module", params=[run_b, long_names], ids=lambda made: made.__name__)
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(request.param(), tmp_path_factory.mktemp("report"), by="tier", command="ferrite-nb report")
+    return write(
+        request.param(), tmp_path_factory.mktemp("report"), by="tier", command="ferrite-nb report"
+    )
 
 
 @pytest.fixture
@@ -56,4 +58,6 @@ def test_no_accessibility_violation(width: int, page: Page) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_itself_never_scrolls_sideways(width: int, page: Page) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )

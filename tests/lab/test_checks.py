@@ -1,4 +1,6 @@
-"""Every check accepts its reference, refuses named mistakes, never raises and never tells the answer."""
+"""Every check accepts its reference, refuses named mistakes, never raises and never tells the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,33 @@ from ferrite_nb.lab.parts import Numbers
 
 CALLS = {"ppv": 0.0826, "alerts": 199.8, "primary": "tpr_at_fpr", "cost": "false_reject"}
 CELLS = [(18, 6), (40, 2), (44, 1), (25, 9), (30, 4), (7, 2)]
-P = [min(1, 2 * sum(math.comb(b + c, i) for i in range(min(b, c) + 1)) / 2 ** (b + c)) for b, c in CELLS]
+P = [
+    min(1, 2 * sum(math.comb(b + c, i) for i in range(min(b, c) + 1)) / 2 ** (b + c))
+    for b, c in CELLS
+]
 HOLM = [2 * P[0], 5 * P[1], 6 * P[2], 3 * P[3], 4 * P[4], P[5]]
 CLAIMS = [True, True, False, True, False, False]
 
 RIGHT = [
     ("EX085", CALLS),
-    ("EX085", {"ppv": 0.0187, "alerts": 999, "primary": "precision_at_base_rate", "cost": "latency"}),
+    (
+        "EX085",
+        {"ppv": 0.0187, "alerts": 999, "primary": "precision_at_base_rate", "cost": "latency"},
+    ),
     ("EX085", {"ppv": 0.4447, "alerts": 20, "primary": "TPR at FPR", "cost": "workload"}),
     ("EX086", (0.107, 0.206)),
     ("EX086", {"interval": [0.1071, 0.2061], "claims": CLAIMS}),
     ("EX087", {"positives": 3, "sensitivity": (0.44, 1), "constant": 0.98}),
     ("X01", 0.0868),
-    ("X01", {"ppv": 0.0868, "all": [0.9896, 0.4897, 0.0868], "false_alerts": [50, 99, 99.9], "half": 0.00095}),
+    (
+        "X01",
+        {
+            "ppv": 0.0868,
+            "all": [0.9896, 0.4897, 0.0868],
+            "false_alerts": [50, 99, 99.9],
+            "half": 0.00095,
+        },
+    ),
     ("X02", "fail, because it refuses normal tasks: false refusal 600/600"),
     ("X02", {"verdict": "fail", "reason": "task success 0/300", "bounds": (0, 0.0126)}),
     ("X02", {"verdict": "fail", "reason": "false gate rate"}),
@@ -133,7 +149,12 @@ def test_a_named_mistake_is_refused_by_its_name(exercise: str, answer: object, n
 
 
 def test_every_exercise_is_tested_with_a_reference_and_two_mistakes() -> None:
-    assert list(EXERCISES) == ["EX085", "EX086", "EX087", *(f"X{number:02d}" for number in range(1, 12))]
+    assert list(EXERCISES) == [
+        "EX085",
+        "EX086",
+        "EX087",
+        *(f"X{number:02d}" for number in range(1, 12)),
+    ]
     for exercise in EXERCISES:
         assert any(name == exercise for name, _ in RIGHT)
         assert sum(name == exercise for name, *_ in WRONG) >= 2
@@ -169,10 +190,34 @@ class Hostile:
 
 
 ODD = [
-    Hostile(), float("nan"), float("inf"), -1, 10**400, "30/200", "<script>alert(1)</script>", b"bytes", {1, 2},
-    {"nonsense": 1}, {1: 2}, [[1, 2], [3]], [True], [1, "a", None], range(3), np.array([[0.1, 0.2]]), np.float64(0.5),
-    pd.Series([0.1, 0.2]), pd.NA, lambda: 0, True, 1j, [[]], {"ppv": "text"}, {"interval": {}}, object, "x" * 10_000,
-]  # fmt: skip
+    Hostile(),
+    float("nan"),
+    float("inf"),
+    -1,
+    10**400,
+    "30/200",
+    "<script>alert(1)</script>",
+    b"bytes",
+    {1, 2},
+    {"nonsense": 1},
+    {1: 2},
+    [[1, 2], [3]],
+    [True],
+    [1, "a", None],
+    range(3),
+    np.array([[0.1, 0.2]]),
+    np.float64(0.5),
+    pd.Series([0.1, 0.2]),
+    pd.NA,
+    lambda: 0,
+    True,
+    1j,
+    [[]],
+    {"ppv": "text"},
+    {"interval": {}},
+    object,
+    "x" * 10_000,
+]
 
 
 @pytest.mark.parametrize("exercise", [*EXERCISES, "X99", "", None, 7])
@@ -193,18 +238,28 @@ def test_an_ordinary_wrong_answer_is_read(exercise: str, answer: object, named: 
 SECRET = {
     "EX085": r"0?\.0187|0?\.0826|0?\.4447|\b999\b|199\.8|19\.98|1,?018",
     "EX086": r"0?\.107|0?\.206|10\.7|20\.6",
-    "EX087": r"0?\.438|0?\.44\b|0?\.98\b", "X01": r"0?\.0868|0?\.4897", "X03": r"0?\.843|0?\.84\b",
-    "X04": r"0?\.396|0?\.172", "X05": r"0?\.24\b|0?\.16\b", "X06": r"0?\.01\b|0?\.005|0?\.18\b",
-    "X07": r"0?\.0226|0?\.0453", "X08": r"0?\.047|0?\.201|0?\.046", "X09": r"0?\.14\d",
+    "EX087": r"0?\.438|0?\.44\b|0?\.98\b",
+    "X01": r"0?\.0868|0?\.4897",
+    "X03": r"0?\.843|0?\.84\b",
+    "X04": r"0?\.396|0?\.172",
+    "X05": r"0?\.24\b|0?\.16\b",
+    "X06": r"0?\.01\b|0?\.005|0?\.18\b",
+    "X07": r"0?\.0226|0?\.0453",
+    "X08": r"0?\.047|0?\.201|0?\.046",
+    "X09": r"0?\.14\d",
     "X10": r"0?\.219|0?\.613|0?\.017",
     "X11": r"0?\.217|0?\.248|\b38\b",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("exercise", list(SECRET))
 def test_no_sentence_tells_the_answer(exercise: str) -> None:
-    answers = [answer for name, answer, _ in WRONG if name == exercise] + ODD + [None, 0.123, (0.1, 0.9)]
-    said = [str(fnb.lab.check(exercise, answer)) for answer in answers] + [str(fnb.lab.expected(exercise))]
+    answers = (
+        [answer for name, answer, _ in WRONG if name == exercise] + ODD + [None, 0.123, (0.1, 0.9)]
+    )
+    said = [str(fnb.lab.check(exercise, answer)) for answer in answers] + [
+        str(fnb.lab.expected(exercise))
+    ]
     assert [text for text in said if re.search(SECRET[exercise], text)] == []
 
 
@@ -212,9 +267,26 @@ def test_the_source_holds_no_answer_in_clear_text() -> None:
     import ferrite_nb.lab as lab
 
     folder = Path(lab.__path__[0])
-    declared = "".join((folder / name).read_text("utf-8") for name in ("chapter.py", "further.py", "references.py"))
-    secrets = ("0.107", "0.0868", "0.843", "0.396", "0.172", "0.143", "0.219", "0.217", "0.047", "0.24", "0.018", "38")
-    assert [secret for secret in secrets if re.search(rf"(?<![\w.]){re.escape(secret)}(?!\w)", declared)] == []
+    declared = "".join(
+        (folder / name).read_text("utf-8") for name in ("chapter.py", "further.py", "references.py")
+    )
+    secrets = (
+        "0.107",
+        "0.0868",
+        "0.843",
+        "0.396",
+        "0.172",
+        "0.143",
+        "0.219",
+        "0.217",
+        "0.047",
+        "0.24",
+        "0.018",
+        "38",
+    )
+    assert [
+        secret for secret in secrets if re.search(rf"(?<![\w.]){re.escape(secret)}(?!\w)", declared)
+    ] == []
     for sealed in ("overstates", "new_series", "seed_sd", "false_refusal", "task_success"):
         assert f'"{sealed}"' not in declared
 
@@ -236,8 +308,14 @@ def test_shapes_that_learners_use() -> None:
     assert check("X01", [0.0868]).right
     assert check("X07", np.array([P, HOLM])).right
     assert check("X07", [*P, *HOLM]).right
-    assert check("EX085", {"PPV": 0.0826, "alerts_per_day": 199.8, "Primary": "tpr_at_fpr", "cost": "latency"}).right
-    assert str(check("EX085", 0.0826)) == "◐ EX085: right so far: ppv; still open: alerts, primary, cost."
+    assert check(
+        "EX085",
+        {"PPV": 0.0826, "alerts_per_day": 199.8, "Primary": "tpr_at_fpr", "cost": "latency"},
+    ).right
+    assert (
+        str(check("EX085", 0.0826))
+        == "◐ EX085: right so far: ppv; still open: alerts, primary, cost."
+    )
     assert str(check("EX086", [(0.107, 0.206), CLAIMS])) == "✔ EX086: right."
     assert "there is no part 'pvp'" in str(check("EX085", {"pvp": 1}))
     assert "not 3 numbers" in str(check("EX086", (0.1, 0.2, 0.3)))
@@ -246,31 +324,57 @@ def test_shapes_that_learners_use() -> None:
 def test_feedback_shows_one_sentence_and_no_meaning_by_colour() -> None:
     found = fnb.lab.check("EX086", (0.107, 0.206))
     assert repr(found) == str(found) == "✔ EX086: right: interval; may be added: claims."
-    assert found._repr_html_() == '<p class="ferrite-lab">✔ EX086: right: interval; may be added: claims.</p>'
+    assert (
+        found._repr_html_()
+        == '<p class="ferrite-lab">✔ EX086: right: interval; may be added: claims.</p>'
+    )
 
 
 def test_progress_says_what_is_right_and_what_is_open() -> None:
     fnb.lab.check("X01", 0.0868)
     fnb.lab.check("X03", 0.088)
     fnb.lab.check("X04", None)
-    assert str(fnb.lab.progress("X01", "X03", "X04")) == "1 of 3 right; still open: X03 (wrong), X04 (open)."
+    assert (
+        str(fnb.lab.progress("X01", "X03", "X04"))
+        == "1 of 3 right; still open: X03 (wrong), X04 (open)."
+    )
     assert str(fnb.lab.progress("X01")) == "1 of 1 right."
 
 
 def test_expected_names_the_parts() -> None:
-    assert str(fnb.lab.expected("EX086")).startswith("Expected is interval: two proportions, low and high; claims: six")
+    assert str(fnb.lab.expected("EX086")).startswith(
+        "Expected is interval: two proportions, low and high; claims: six"
+    )
     assert "EX085" in str(fnb.lab.expected("nothing"))
 
 
-PARTS = [(exercise, part) for exercise, one in EXERCISES.items() for part in one.parts if isinstance(part, Numbers)]
+PARTS = [
+    (exercise, part)
+    for exercise, one in EXERCISES.items()
+    for part in one.parts
+    if isinstance(part, Numbers)
+]
 TOLERANCES = {
-    "EX085 ppv": 0.0005, "EX085 alerts": 1, "EX086 interval": 0.0005, "X01 ppv": 0.0005, "X03 chance": 0.01,
-    "X04 within": 0.005, "X05 reductions": 0.001, "X06 rates": 0.0005, "X07 p": 1e-6, "X07 holm": 1e-6,
-    "X08 interval": 0.002, "X09 chance": 0.005, "X10 interval": 0.0005, "X10 spread": 0.0005,
-}  # fmt: skip
+    "EX085 ppv": 0.0005,
+    "EX085 alerts": 1,
+    "EX086 interval": 0.0005,
+    "X01 ppv": 0.0005,
+    "X03 chance": 0.01,
+    "X04 within": 0.005,
+    "X05 reductions": 0.001,
+    "X06 rates": 0.0005,
+    "X07 p": 1e-6,
+    "X07 holm": 1e-6,
+    "X08 interval": 0.002,
+    "X09 chance": 0.005,
+    "X10 interval": 0.0005,
+    "X10 spread": 0.0005,
+}
 
 
-@pytest.mark.parametrize(("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS])
+@pytest.mark.parametrize(
+    ("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS]
+)
 def test_each_number_is_held_to_its_tolerance(exercise: str, part: Numbers) -> None:
     tolerance = TOLERANCES.get(f"{exercise} {part.name}", part.tolerance)
     for right in part.references():
@@ -284,9 +388,13 @@ def test_each_number_is_held_to_its_tolerance(exercise: str, part: Numbers) -> N
                 assert (part.judge(exercise, moved).state == "right") is accepted, (right, moved)
 
 
-@pytest.mark.parametrize(("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS])
+@pytest.mark.parametrize(
+    ("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS]
+)
 def test_every_named_mistake_is_a_mistake_and_is_named(exercise: str, part: Numbers) -> None:
-    """Were a named mistake within the tolerance of the answer, it would be accepted and its name never said."""
+    """Were a named mistake within the tolerance of the answer, it would be accepted and its name
+    never said.
+    """
     for test, why in part.mistakes:
         value = getattr(test, "__closure__", None)
         if value is None:  # not a value but a rule, such as "a p-value above 1"

@@ -61,8 +61,15 @@ def test_five_seeds() -> None:
 
 
 def test_exact_coverage_of_the_bootstrap_without_reversals() -> None:
-    """Cells of the lesson: n 20, .02: 33 %; n 50, .02: 64 %; n 300, .02: 93 %; n 300, .12: 95.7 %."""
-    for n, rate, value in ((20, 0.02, 0.33), (50, 0.02, 0.64), (300, 0.02, 0.93), (300, 0.12, 0.957)):
+    """Cells of the lesson: n 20, .02: 33 %; n 50, .02: 64 %; n 300, .02: 93 %; n 300, .12: 95.7
+    %.
+    """
+    for n, rate, value in (
+        (20, 0.02, 0.33),
+        (50, 0.02, 0.64),
+        (300, 0.02, 0.93),
+        (300, 0.12, 0.957),
+    ):
         assert coverage(1, n=n, rate=rate, kept=0.0).exact == pytest.approx(value, abs=6e-3)
 
 
@@ -72,7 +79,11 @@ def test_coverage_over_2000_seeds() -> None:
     # both within four standard errors of their exact values
     assert abs(found.inside / 2000 - found.exact) < 4 * (0.957 * 0.043 / 2000) ** 0.5
     assert abs(found.at_least / 2000 - found.exact_at_least) < 4 * (0.024 * 0.976 / 2000) ** 0.5
-    assert found.exact_at_least == pytest.approx(binom.sf(47, 300, 0.12)) == pytest.approx(0.024, abs=5e-4)
+    assert (
+        found.exact_at_least
+        == pytest.approx(binom.sf(47, 300, 0.12))
+        == pytest.approx(0.024, abs=5e-4)
+    )
     assert binom.sf(104, 300, 0.30) == pytest.approx(0.035, abs=5e-4)
 
 
@@ -92,7 +103,9 @@ def test_the_same_margins_with_another_pairing(c, cells, newcombe, p) -> None:
     assert tuple(row[["both", "b", "c", "neither"]]) == cells
     assert (row["low"], row["high"]) == pytest.approx(newcombe, abs=5e-5)
     assert row["p"] == pytest.approx(p, rel=0.02)
-    assert (row["rate_a"] * 300, row["rate_b"] * 300, row["h"]) == pytest.approx((105, 57, 0.3641), abs=5e-5)
+    assert (row["rate_a"] * 300, row["rate_b"] * 300, row["h"]) == pytest.approx(
+        (105, 57, 0.3641), abs=5e-5
+    )
 
 
 def test_margins_allow_no_more_than_57() -> None:

@@ -1,7 +1,9 @@
-"""What each executed notebook must print: one string per line or table row, in any order and layout.
+"""What each executed notebook must print: one string per line or table row, in any order and
+layout.
 
-Tokens are words, counts k/n, and numbers to the digits written; a proportion may also be printed in percent.
-The values were computed outside this package: published counts, exact arithmetic, other programs.
+Tokens are words, counts k/n, and numbers to the digits written; a proportion may also be printed in
+percent. The values were computed outside this package: published counts, exact arithmetic, other
+    programs.
 """
 
 from __future__ import annotations

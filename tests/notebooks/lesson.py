@@ -1,4 +1,6 @@
-"""A lesson as the tests see it: its source, and what a reader sees after Run All in a fresh kernel."""
+"""A lesson as the tests see it: its source, and what a reader sees after Run All in a fresh
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,18 @@ from traitlets.config import Config
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-OFFLINE = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+OFFLINE = {
+    name: "http://127.0.0.1:9"
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+}
 
 
 class Asking(AsyncZMQSocketChannel):
     """A channel that looks every second whether a message is there.
 
-    A wait on a ZeroMQ socket in asyncio can miss the one signal that a message came, and then stands still until its
-    timeout although the message is there (pyzmq issue 1558). A cell of a second then takes two minutes.
+    A wait on a ZeroMQ socket in asyncio can miss the one signal that a message came, and then
+    stands still until its timeout although the message is there (pyzmq issue 1558). A cell of a
+    second then takes two minutes.
     """
 
     async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
@@ -79,7 +85,9 @@ class Run:
 
 
 def run(path: Path, **environment: str) -> Run:
-    """Execute a notebook from the top in a fresh kernel, without network; an error in a cell raises."""
+    """Execute a notebook from the top in a fresh kernel, without network; an error in a cell
+    raises.
+    """
     notebook = nbformat.read(path, as_version=4)
     before = files(path.parent)
     clean = {name: value for name, value in os.environ.items() if name != "FERRITE_RESULTS"}
@@ -94,8 +102,8 @@ def run(path: Path, **environment: str) -> Run:
             kernel_manager_class=AskingManager,
             resources={"metadata": {"path": str(path.parent)}},
             allow_errors=False,
-            # ipykernel warns of unencrypted TCP. A local socket needs no encryption; its place must be an absolute
-            # path, because kernel and client work in different folders.
+            # ipykernel warns of unencrypted TCP. A local socket needs no encryption; its place must
+            # be an absolute path, because kernel and client work in different folders.
             config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
         )
         client.execute()
@@ -120,7 +128,11 @@ def executed(path: Path) -> Run:
 
 def files(folder: Path) -> set[Path]:
     """The files of a folder, without Jupyter's own checkpoints."""
-    return {path for path in folder.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts}
+    return {
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and ".ipynb_checkpoints" not in path.parts
+    }
 
 
 def text_of(value: Any) -> str:
@@ -167,12 +179,37 @@ class Rows(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.hidden += tag in {"style", "script"}
-        if tag in {"tr", "p", "div", "li", "br", "caption", "h1", "h2", "h3", "h4", "table", "figcaption"}:
+        if tag in {
+            "tr",
+            "p",
+            "div",
+            "li",
+            "br",
+            "caption",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "table",
+            "figcaption",
+        }:
             self.end()
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in {"style", "script"}
-        if tag in {"tr", "p", "div", "li", "caption", "h1", "h2", "h3", "h4", "table", "figcaption"}:
+        if tag in {
+            "tr",
+            "p",
+            "div",
+            "li",
+            "caption",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "table",
+            "figcaption",
+        }:
             self.end()
 
     def handle_data(self, data: str) -> None:
@@ -186,11 +223,14 @@ FRACTION = re.compile(r"\d[\d,]*/\d[\d,]*")
 
 def numbers(line: str) -> list[float]:
     """All numbers of a line, "1,660" and ".576" too."""
-    return [float(hit.replace(",", "").replace("−", "-").rstrip(".")) for hit in NUMBER.findall(line)]
+    return [
+        float(hit.replace(",", "").replace("−", "-").rstrip(".")) for hit in NUMBER.findall(line)
+    ]
 
 
 def holds(line: str, expected: str) -> bool:
-    """Whether one line holds every token of `expected`: words, counts k/n, numbers to the digits written.
+    """Whether one line holds every token of `expected`: words, counts k/n, numbers to the digits
+    written.
 
     A number may be printed as a proportion or in percent; a count k/n also as two numbers.
     """
@@ -201,7 +241,9 @@ def holds(line: str, expected: str) -> bool:
 def _token(line: str, found: list[float], token: str) -> bool:
     if FRACTION.fullmatch(token):
         exact = re.search(rf"(?<![\d,.]){re.escape(token)}(?![\d,.]*\d)", line.replace(" / ", "/"))
-        return bool(exact) or all(float(part.replace(",", "")) in found for part in token.split("/"))
+        return bool(exact) or all(
+            float(part.replace(",", "")) in found for part in token.split("/")
+        )
     if not NUMBER.fullmatch(token):
         return token.lower() in line.lower()
     digits = token.replace(",", "").lower()

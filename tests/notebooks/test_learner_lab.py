@@ -1,4 +1,6 @@
-"""The learner's lab is made from the solved one; blanks stop nothing, and the solved one passes every check."""
+"""The learner's lab is made from the solved one; blanks stop nothing, and the solved one passes
+every check.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ EXERCISES = ["EX085", "EX086", "EX087", "X10"]
 
 def script() -> Any:
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location("learner", FOLDER.parent / "scripts" / "make_learner_lab.py")
+    spec = importlib.util.spec_from_file_location(
+        "learner", FOLDER.parent / "scripts" / "make_learner_lab.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -36,10 +40,18 @@ def test_a_change_of_the_solved_lab_makes_it_stale() -> None:
 def test_blanks_and_places_to_write_stand_where_the_solutions_were() -> None:
     solved, learner = (nbformat.read(path, as_version=4).cells for path in (SOLVED, LEARNER))
     assert [cell.id for cell in solved] == [cell.id for cell in learner]
-    tagged = [(a, b) for a, b in zip(solved, learner, strict=True) if "solution" in a.metadata.get("tags", [])]
+    tagged = [
+        (a, b)
+        for a, b in zip(solved, learner, strict=True)
+        if "solution" in a.metadata.get("tags", [])
+    ]
     blanks = [b.source for _, b in tagged if b.cell_type == "code"]
     assert blanks == ["answer = None  # your answer"] * len(EXERCISES)
-    assert all(b.source.startswith("*Write your answer here") for _, b in tagged if b.cell_type == "markdown")
+    assert all(
+        b.source.startswith("*Write your answer here")
+        for _, b in tagged
+        if b.cell_type == "markdown"
+    )
     assert all("tags" not in cell.metadata for cell in learner)
     assert "Sample answers" not in "".join(cell.source for cell in learner)
 
@@ -62,6 +74,14 @@ def test_the_blank_lab_prints_what_is_still_open() -> None:
 
 def test_the_counts_of_the_lucky_seed_are_printed() -> None:
     lines = "\n".join(executed(SOLVED).lines())
-    for wanted in ("both 57, only Off 48, only On 0, neither 195", "36/300 to 61/300", "1921/2000", "43/2000", "2.4%"):
+    for wanted in (
+        "both 57, only Off 48, only On 0, neither 195",
+        "36/300 to 61/300",
+        "1921/2000",
+        "43/2000",
+        "2.4%",
+    ):
         assert wanted in lines
-    assert re.search(r"SD of five seeds 0\.0170; binomial SD of one run at the truth 0\.0230", lines)
+    assert re.search(
+        r"SD of five seeds 0\.0170; binomial SD of one run at the truth 0\.0230", lines
+    )

@@ -48,7 +48,9 @@ def test_another_value_is_not(line: str, expected: str) -> None:
 
 
 def test_a_table_row_is_one_line_and_style_is_none() -> None:
-    html = "<style>td {width: 9%}</style><table><tr><th>On</th><td>63/787</td></tr><tr><td>x</td></tr>"
+    html = (
+        "<style>td {width: 9%}</style><table><tr><th>On</th><td>63/787</td></tr><tr><td>x</td></tr>"
+    )
     assert Rows.of(html) == ["On 63/787", "x"]
 
 
@@ -57,7 +59,9 @@ def test_numbers_are_read_with_commas_signs_and_without_a_leading_zero() -> None
 
 
 class Deaf:
-    """A socket whose waits miss the signal, as pyzmq's can: the message is seen only when a new wait begins."""
+    """A socket whose waits miss the signal, as pyzmq's can: the message is seen only when a new
+    wait begins.
+    """
 
     def __init__(self, there: bool) -> None:
         self.there, self.waits = there, 0
@@ -82,7 +86,9 @@ class DeafChannel(Asking):
 
 
 @pytest.mark.parametrize("patience", [None, 60.0])
-def test_a_message_whose_signal_was_missed_is_found_at_the_next_look(patience: float | None) -> None:
+def test_a_message_whose_signal_was_missed_is_found_at_the_next_look(
+    patience: float | None,
+) -> None:
     start = time.monotonic()
     assert asyncio.run(DeafChannel(there=True).get_msg(patience)) == {"msg_type": "said"}
     assert time.monotonic() - start < 30  # a second, and never the whole patience

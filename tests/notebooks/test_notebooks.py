@@ -1,4 +1,6 @@
-"""Every notebook: its shape as it lies in the project, and what a reader sees after Run All in a fresh kernel."""
+"""Every notebook: its shape as it lies in the project, and what a reader sees after Run All in a
+fresh kernel.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ import ferrite_nb as fnb
 from .expected import PRINTS
 from .lesson import FOLDER, NOTEBOOKS, executed, holds, lines_of, run, text_of
 
-LABS = {"lab_chapter_29", "lab_chapter_29_solutions"}  # a lab repeats a chapter's exercises: longer than a lesson
+LABS = {
+    "lab_chapter_29",
+    "lab_chapter_29_solutions",
+}  # a lab repeats a chapter's exercises: longer than a lesson
 LESSONS = [path for path in NOTEBOOKS if path.stem not in LABS]
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -27,12 +32,17 @@ def test_the_notebooks_are_those_that_are_expected() -> None:
     assert {path.stem for path in NOTEBOOKS} == set(PRINTS)
 
 
-# --- shape: read only -----------------------------------------------------------------------------------------------
+# --- shape: read only
+# -----------------------------------------------------------------------------------------------
 
 
 def cells(path: Path, kind: str) -> list[str]:
     """The sources of the cells of one kind."""
-    return [text_of(cell.source) for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+    return [
+        text_of(cell.source)
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == kind
+    ]
 
 
 def prose(path: Path) -> str:
@@ -115,12 +125,17 @@ def test_ends_with_try_it_and_a_summary(path: Path) -> None:
 
 @every_notebook
 def test_no_magic_and_no_shell(path: Path) -> None:
-    assert [code for code in cells(path, "code") if re.search(r"^\s*[%!]", code, flags=re.MULTILINE)] == []
+    assert [
+        code for code in cells(path, "code") if re.search(r"^\s*[%!]", code, flags=re.MULTILINE)
+    ] == []
 
 
 @every_notebook
 def test_cells_are_short(path: Path) -> None:
-    lengths = {code: len([line for line in code.splitlines() if line.strip()]) for code in cells(path, "code")}
+    lengths = {
+        code: len([line for line in code.splitlines() if line.strip()])
+        for code in cells(path, "code")
+    }
     assert [code for code, length in lengths.items() if length > 10] == []
     body = r"^def .*\n(?:[ \t]+.*(?:\n|\Z)){7,}"
     assert [code for code in lengths if re.search(body, code, flags=re.MULTILINE)] == []
@@ -144,24 +159,31 @@ def test_ids_are_unique_and_no_path_is_typed(path: Path) -> None:
     assert "://" not in code
 
 
-# --- after Run All --------------------------------------------------------------------------------------------------
+# --- after Run All
+# --------------------------------------------------------------------------------------------------
 
 
 @every_notebook
 def test_runs_from_the_top_and_leaves_no_file(path: Path) -> None:
-    assert executed(path).left == frozenset()  # the run itself allows each cell 120 s; nothing is timed here
+    assert (
+        executed(path).left == frozenset()
+    )  # the run itself allows each cell 120 s; nothing is timed here
 
 
 @every_notebook
 def test_no_cell_writes_to_stderr(path: Path) -> None:
-    streams = [output for _, output in executed(path).outputs() if output["output_type"] == "stream"]
+    streams = [
+        output for _, output in executed(path).outputs() if output["output_type"] == "stream"
+    ]
     assert [text_of(output["text"]) for output in streams if output["name"] == "stderr"] == []
 
 
 @every_notebook
 def test_prints_what_it_must(path: Path) -> None:
     lines = executed(path).lines()
-    missing = [wanted for wanted in PRINTS[path.stem] if not any(holds(line, wanted) for line in lines)]
+    missing = [
+        wanted for wanted in PRINTS[path.stem] if not any(holds(line, wanted) for line in lines)
+    ]
     assert missing == []
 
 
@@ -190,7 +212,9 @@ def has_figure(output: Any) -> bool:
 @every_notebook
 def test_every_image_has_a_twin_with_alt_text(path: Path) -> None:
     figures = [output for _, output in executed(path).outputs() if has_figure(output)]
-    assert [output for output in figures if len(alts(output)) != 1 or len(alts(output)[0]) < 20] == []
+    assert [
+        output for output in figures if len(alts(output)) != 1 or len(alts(output)[0]) < 20
+    ] == []
 
 
 @every_notebook
@@ -207,21 +231,34 @@ def test_a_table_follows_each_figure(path: Path) -> None:
 
 @every_notebook
 def test_no_output_is_large(path: Path) -> None:
-    sizes = [len(text_of(value)) for _, output in executed(path).outputs()
-             for kind, value in output.get("data", {}).items() if "json" not in kind]  # fmt: skip
+    sizes = [
+        len(text_of(value))
+        for _, output in executed(path).outputs()
+        for kind, value in output.get("data", {}).items()
+        if "json" not in kind
+    ]
     assert max(sizes, default=0) <= 200_000
 
 
-LEVEL = re.compile(r"\d[\d.]*\s*%\s*(?=interval|confidence|CI\b|level|Wilson|limit|upper|lower|band)", re.IGNORECASE)
+LEVEL = re.compile(
+    r"\d[\d.]*\s*%\s*(?=interval|confidence|CI\b|level|Wilson|limit|upper|lower|band)",
+    re.IGNORECASE,
+)
 THRESHOLD = re.compile(
-    r"(?:[<>≤≥]=?|at most|at least|requirement(?: of)?|power|threshold)\s*\d[\d.]*\s*%", re.IGNORECASE
+    r"(?:[<>≤≥]=?|at most|at least|requirement(?: of)?|power|threshold)\s*\d[\d.]*\s*%",
+    re.IGNORECASE,
 )
 SUPPORTED = re.compile(r"\d\s*/\s*\d|\d of \d|\[[^\]]*\d[^\]]*\]")
 
 
 @pytest.mark.parametrize(
     ("line", "bare"),
-    [("ASR 15.0%", True), ("30/200 = 15.0% [10.7, 20.6]", False), ("95% interval", False), ("pass: at most 2%", False)],
+    [
+        ("ASR 15.0%", True),
+        ("30/200 = 15.0% [10.7, 20.6]", False),
+        ("95% interval", False),
+        ("pass: at most 2%", False),
+    ],
 )
 def test_what_a_bare_percentage_is(line: str, bare: bool) -> None:
     assert bool(bare_percentages([line])) is bare
@@ -229,8 +266,12 @@ def test_what_a_bare_percentage_is(line: str, bare: bool) -> None:
 
 def bare_percentages(lines: list[str]) -> list[str]:
     """Lines with a percentage that has neither counts nor bounds beside it."""
-    return [line for line in lines
-            if re.search(r"\d\s*%", THRESHOLD.sub("", LEVEL.sub("", line))) and not SUPPORTED.search(line)]  # fmt: skip
+    return [
+        line
+        for line in lines
+        if re.search(r"\d\s*%", THRESHOLD.sub("", LEVEL.sub("", line)))
+        and not SUPPORTED.search(line)
+    ]
 
 
 @every_notebook
@@ -244,5 +285,8 @@ def test_start_notebook_takes_the_readers_own_file() -> None:
 
 
 def test_lines_of_a_chart_are_its_words_not_its_picture() -> None:
-    output = {"output_type": "display_data", "data": {"image/png": "AAAA", "text/html": "<p>30/200</p>"}}
+    output = {
+        "output_type": "display_data",
+        "data": {"image/png": "AAAA", "text/html": "<p>30/200</p>"},
+    }
     assert list(lines_of(output)) == ["30/200"]

@@ -11,7 +11,8 @@ import pytest
 
 import ferrite_nb as fnb
 
-Z = 1.96  # the constant of the published report; the exact quantile changes the last digit of four cells
+# the constant of the published report; the exact quantile changes the last digit of four cells
+Z = 1.96
 
 
 @pytest.fixture(scope="session")
@@ -38,14 +39,17 @@ def printed() -> Callable[[Any], tuple[str, str, str]]:
 
     def form(row: Any) -> tuple[str, str, str]:
         values = (row.rate, row.low, row.high)
-        return tuple("" if math.isnan(value) else f"{100 * value:.1f}" for value in values)  # type: ignore[return-value]
+        # type: ignore[return-value]
+        return tuple("" if math.isnan(value) else f"{100 * value:.1f}" for value in values)
 
     return form
 
 
 @pytest.fixture(scope="session")
 def cell() -> Callable[..., pd.Series]:
-    """One row of `rates`: the cell of a metric in a mode (empty for R) and in one value of a stratum."""
+    """One row of `rates`: the cell of a metric in a mode (empty for R) and in one value of a
+    stratum.
+    """
     tables: dict[tuple[int, str | None], pd.DataFrame] = {}
 
     def look(runs: fnb.Outcomes, metric: str, mode: str, stratum: str = "all") -> pd.Series:

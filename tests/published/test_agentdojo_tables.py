@@ -1,4 +1,6 @@
-"""An audit of the 336 published cells: whole counts behind every mean, and what the printed SD is."""
+"""An audit of the 336 published cells: whole counts behind every mean, and what the printed SD
+is.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ TABLE = pd.read_csv(fnb.data("agentdojo_tables_2510.05244.csv"), dtype={"run_cou
 def named() -> list[Any]:
     """One parameter per cell."""
     columns = ["table", "model", "defence", "suite"]
-    return [pytest.param(row, id="-".join(row[columns]).replace(" ", "_")) for _, row in TABLE.iterrows()]
+    return [
+        pytest.param(row, id="-".join(row[columns]).replace(" ", "_"))
+        for _, row in TABLE.iterrows()
+    ]
 
 
 def test_the_matrix_is_complete() -> None:
@@ -43,7 +48,9 @@ def test_mean_and_sd_of_a_cell_are_those_of_three_whole_counts(row: pd.Series) -
         assert len(runs) == 3 and sum(runs) == row["k_pooled"]
         rates = [100 * count / n for count in runs]
         assert mean(rates) == pytest.approx(row["published_rate"], abs=0.0051)
-        assert stdev(rates) == pytest.approx(row["published_sd"], abs=0.0051)  # divisor 2: the SD of a sample
+        assert stdev(rates) == pytest.approx(
+            row["published_sd"], abs=0.0051
+        )  # divisor 2: the SD of a sample
 
 
 @pytest.mark.parametrize("row", named())
@@ -53,7 +60,10 @@ def test_honest_intervals_of_a_cell(row: pd.Series) -> None:
         (row["wilson_pooled_lo"], row["wilson_pooled_hi"]), abs=0.0051
     )
     # The unit is the case: the interval of one run is the wider one, at the same rate.
-    assert row["wilson_cases_hi"] - row["wilson_cases_lo"] > row["wilson_pooled_hi"] - row["wilson_pooled_lo"]
+    assert (
+        row["wilson_cases_hi"] - row["wilson_cases_lo"]
+        > row["wilson_pooled_hi"] - row["wilson_pooled_lo"]
+    )
 
 
 def test_a_printed_sd_of_zero_says_nothing_about_the_cases() -> None:
@@ -76,7 +86,11 @@ def test_sd_over_runs_is_smaller_than_the_sampling_error_of_the_cases() -> None:
 
 
 def test_macro_and_micro_mean_of_the_undefended_model_differ() -> None:
-    chosen = (TABLE["model"] == "gpt-4o-2024-08-06") & (TABLE["defence"] == "none") & (TABLE["table"] == "ASR")
+    chosen = (
+        (TABLE["model"] == "gpt-4o-2024-08-06")
+        & (TABLE["defence"] == "none")
+        & (TABLE["table"] == "ASR")
+    )
     cells = TABLE[chosen]
     assert f"{cells['published_rate'].mean():.1f}" == "34.2"
     k, n = int(cells["k_pooled"].sum()), int(cells["n_pooled"].sum())

@@ -1,4 +1,6 @@
-"""Every printed proportion of runs A, B and C again from its counts, to the printed digit (z = 1.96)."""
+"""Every printed proportion of runs A, B and C again from its counts, to the printed digit (z =
+1.96).
+"""
 
 from __future__ import annotations
 
@@ -19,29 +21,45 @@ BOUNDED = PROPORTIONS[PROPORTIONS["printed_low"] != ""]
 def named(cells: pd.DataFrame) -> list[Any]:
     """One parameter per cell, with a readable name."""
     columns = ["run", "mode_or_pair", "stratum", "metric"]
-    return [pytest.param(row, id="-".join(row[columns]).replace(" ", "_")) for _, row in cells.iterrows()]
+    return [
+        pytest.param(row, id="-".join(row[columns]).replace(" ", "_"))
+        for _, row in cells.iterrows()
+    ]
 
 
 def test_the_file_holds_all_the_printed_cells() -> None:
     assert len(CELLS) == 192
     assert PROPORTIONS.groupby("run").size().to_dict() == {
-        "A": 31, "A-live-predictor": 3, "B": 11, "B-guard": 11, "C": 90,
-    }  # fmt: skip
+        "A": 31,
+        "A-live-predictor": 3,
+        "B": 11,
+        "B-guard": 11,
+        "C": 90,
+    }
     assert len(BOUNDED) == 124
-    assert (PROPORTIONS["printed_rate"] == "").sum() == 2  # the consent sweep prints two counts without a rate
+    assert (
+        PROPORTIONS["printed_rate"] == ""
+    ).sum() == 2  # the consent sweep prints two counts without a rate
 
 
 @pytest.mark.parametrize("row", named(PROPORTIONS))
-def test_estimate_gives_the_printed_rate_and_bounds(row: pd.Series, printed: Callable[[Any], Any]) -> None:
+def test_estimate_gives_the_printed_rate_and_bounds(
+    row: pd.Series, printed: Callable[[Any], Any]
+) -> None:
     shown = printed(fnb.estimate(int(row["k"]), int(row["n"]), z=1.96))
     wanted = (row["printed_rate"], row["printed_low"], row["printed_high"])
-    assert [found for found, want in zip(shown, wanted, strict=True) if want] == [want for want in wanted if want]
+    assert [found for found, want in zip(shown, wanted, strict=True) if want] == [
+        want for want in wanted if want
+    ]
 
 
 @pytest.mark.parametrize("row", named(BOUNDED))
 def test_interval_gives_the_printed_bounds(row: pd.Series) -> None:
     bounds = fnb.stats.interval(int(row["k"]), int(row["n"]), z=1.96)
-    assert (f"{100 * bounds.low:.1f}", f"{100 * bounds.high:.1f}") == (row["printed_low"], row["printed_high"])
+    assert (f"{100 * bounds.low:.1f}", f"{100 * bounds.high:.1f}") == (
+        row["printed_low"],
+        row["printed_high"],
+    )
 
 
 def test_all_bounds_in_one_call_are_the_same_bounds() -> None:
@@ -56,7 +74,10 @@ def test_the_exact_quantile_changes_the_last_digit_of_few_cells_only() -> None:
     for _, row in BOUNDED.iterrows():
         k, n = int(row["k"]), int(row["n"])
         bounds = fnb.stats.interval(k, n)
-        if (f"{100 * bounds.low:.1f}", f"{100 * bounds.high:.1f}") != (row["printed_low"], row["printed_high"]):
+        if (f"{100 * bounds.low:.1f}", f"{100 * bounds.high:.1f}") != (
+            row["printed_low"],
+            row["printed_high"],
+        ):
             differing.add((k, n))
     assert differing == {(12, 12), (0, 12), (3, 3), (0, 3)}
 

@@ -1,4 +1,6 @@
-"""Run B beyond the printed tables: intervals, scope, families and clusters of the reconstructed rows."""
+"""Run B beyond the printed tables: intervals, scope, families and clusters of the reconstructed
+rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import pytest
 
 import ferrite_nb as fnb
 
-DERIVED = pd.read_csv(Path(__file__).with_name("derived_counts.csv"), dtype=str, keep_default_na=False)
+DERIVED = pd.read_csv(
+    Path(__file__).with_name("derived_counts.csv"), dtype=str, keep_default_na=False
+)
 COUNTED = DERIVED[DERIVED["k"] != ""]
 SCOPES = DERIVED[DERIVED["table"] == "ASR by scope"]
 
@@ -18,7 +22,10 @@ SCOPES = DERIVED[DERIVED["table"] == "ASR by scope"]
 def named(cells: pd.DataFrame) -> list[Any]:
     """One parameter per row, with a readable name."""
     columns = ["run", "mode_or_pair", "stratum", "metric"]
-    return [pytest.param(row, id="-".join(row[columns]).replace(" ", "_")) for _, row in cells.iterrows()]
+    return [
+        pytest.param(row, id="-".join(row[columns]).replace(" ", "_"))
+        for _, row in cells.iterrows()
+    ]
 
 
 @pytest.mark.parametrize("row", named(COUNTED))
@@ -28,13 +35,17 @@ def test_intervals_from_counts(row: pd.Series) -> None:
 
 
 @pytest.mark.parametrize("row", named(SCOPES))
-def test_attack_success_by_scope_from_rows(row: pd.Series, run_b_generated: fnb.Outcomes, cell: Any) -> None:
+def test_attack_success_by_scope_from_rows(
+    row: pd.Series, run_b_generated: fnb.Outcomes, cell: Any
+) -> None:
     found = cell(run_b_generated, "ASR", row["mode_or_pair"], row["stratum"])
     assert (found["k"], found["n"]) == (int(row["k"]), int(row["n"]))
     assert (f"{100 * found['low']:.1f}", f"{100 * found['high']:.1f}") == (row["low"], row["high"])
 
 
-def test_five_cases_of_one_design_are_not_flagged_as_few(run_b_generated: fnb.Outcomes, cell: Any) -> None:
+def test_five_cases_of_one_design_are_not_flagged_as_few(
+    run_b_generated: fnb.Outcomes, cell: Any
+) -> None:
     assert "insufficient" not in cell(run_b_generated, "ASR", "LoopOnly", "scope=task_open")["note"]
 
 
@@ -42,12 +53,21 @@ def test_families_of_the_generated_corpus() -> None:
     cases = pd.read_csv(fnb.data("ferrite_run_b_cases.csv"), dtype=str, keep_default_na=False)
     sizes = cases.groupby(["family", "kind"]).size().to_dict()
     assert sizes == {
-        ("mtg", "attack"): 13 * 12 * 2, ("mcg", "attack"): 12 * 11, ("mdr", "attack"): 2 * 28 * 4,
-        ("mrs", "attack"): 28 * 3, ("msc", "attack"): 5 * 3, ("mos", "attack"): 20, ("mos", "benign"): 5,
+        ("mtg", "attack"): 13 * 12 * 2,
+        ("mcg", "attack"): 12 * 11,
+        ("mdr", "attack"): 2 * 28 * 4,
+        ("mrs", "attack"): 28 * 3,
+        ("msc", "attack"): 5 * 3,
+        ("mos", "attack"): 20,
+        ("mos", "benign"): 5,
         ("mbn", "benign"): 117,
-    }  # fmt: skip
+    }
     attacks = cases[cases["kind"] == "attack"]
-    assert attacks.groupby("scope").size().to_dict() == {"exact": 777, "domain_suffix": 5, "task_open": 5}
+    assert attacks.groupby("scope").size().to_dict() == {
+        "exact": 777,
+        "domain_suffix": 5,
+        "task_open": 5,
+    }
     assert attacks["task"].nunique() == 13
 
 
@@ -66,7 +86,8 @@ def test_template_joins_task_goal_and_lookalike() -> None:
     assert attacks.groupby("template")[["task", "goal", "lookalike"]].nunique().eq(1).all().all()
 
 
-# mode, design effect, effective n: computed once outside this package (survey linearisation), given as estimates.
+# mode, design effect, effective n: computed once outside this package (survey linearisation), given
+# as estimates.
 TEMPLATES = [("SanitizerOnly", 3.17, 248), ("LoopOnly", 12.85, 61), ("On", 6.21, 127)]
 
 
@@ -83,7 +104,9 @@ def test_templates_widen_the_intervals(
     assert found["low"] < plain["low"] and found["high"] > plain["high"]
 
 
-def test_loop_only_interval_with_templates_is_near_8_to_27_percent(run_b_generated: fnb.Outcomes) -> None:
+def test_loop_only_interval_with_templates_is_near_8_to_27_percent(
+    run_b_generated: fnb.Outcomes,
+) -> None:
     table = fnb.rates(run_b_generated, "ASR", cluster="template")
     found = table[table["mode"] == "LoopOnly"].iloc[0]
     assert (found["low"], found["high"]) == pytest.approx((0.083, 0.266), abs=0.015)

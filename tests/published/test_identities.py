@@ -8,7 +8,9 @@ import pytest
 import ferrite_nb as fnb
 
 CELLS = pd.read_csv(fnb.data("published_counts.csv"), dtype=str, keep_default_na=False)
-LIVE = CELLS[(CELLS["run"] == "C") & (CELLS["n"] != "") & (CELLS["k"] != "")].astype({"k": int, "n": int})
+LIVE = CELLS[(CELLS["run"] == "C") & (CELLS["n"] != "") & (CELLS["k"] != "")].astype(
+    {"k": int, "n": int}
+)
 
 
 def rows(name: str) -> pd.DataFrame:
@@ -18,7 +20,9 @@ def rows(name: str) -> pd.DataFrame:
 
 def live(metric: str, mode: str, table: str = "attacks") -> pd.Series:
     """The one cell of a live metric."""
-    found = LIVE[(LIVE["metric"] == metric) & (LIVE["mode_or_pair"] == mode) & (LIVE["table"] == table)]
+    found = LIVE[
+        (LIVE["metric"] == metric) & (LIVE["mode_or_pair"] == mode) & (LIVE["table"] == table)
+    ]
     assert len(found) == 1
     return found.iloc[0]
 
@@ -29,9 +33,12 @@ def test_run_a_has_96_executions() -> None:
     assert table["case_id"].nunique() == 29
     first = table.drop_duplicates("case_id")
     assert first.groupby(["kind", "tier"]).size().to_dict() == {
-        ("attack", "Tier1"): 12, ("attack", "Tier2"): 7, ("attack", "Tier3AgentDojo"): 3,
-        ("benign", "Tier1"): 5, ("benign", "Tier2"): 2,
-    }  # fmt: skip
+        ("attack", "Tier1"): 12,
+        ("attack", "Tier2"): 7,
+        ("attack", "Tier3AgentDojo"): 3,
+        ("benign", "Tier1"): 5,
+        ("benign", "Tier2"): 2,
+    }
 
 
 def test_tiers_of_run_a_add_up_and_containment_is_the_rest() -> None:
@@ -49,9 +56,16 @@ def test_what_the_counts_of_run_a_fix() -> None:
     table = rows("ferrite_run_a.csv")
     attacks = table[(table["kind"] == "attack") & (table["mode"] == "On")]
     first = attacks[attacks["tier"] != "Tier3AgentDojo"]
-    assert first["ground_truth"].value_counts().to_dict() == {"deviation": 16, "origin_shift": 2, "residual": 1}
+    assert first["ground_truth"].value_counts().to_dict() == {
+        "deviation": 16,
+        "origin_shift": 2,
+        "residual": 1,
+    }
     assert (first["has_expected_finding"] == "true").sum() == 14
-    assert first[first["finding_caught"] == "true"].groupby("tier").size().to_dict() == {"Tier1": 7, "Tier2": 5}
+    assert first[first["finding_caught"] == "true"].groupby("tier").size().to_dict() == {
+        "Tier1": 7,
+        "Tier2": 5,
+    }
     assert list(attacks[attacks["within_fingerprint"] == "true"]["case_id"]) == ["c24"]
     third = attacks[attacks["tier"] == "Tier3AgentDojo"]
     assert set(third["ground_truth"]) == {"deviation"} and set(third["finding_caught"]) == {"false"}
@@ -82,16 +96,26 @@ def test_residual_and_loop_only_attack_success_have_one_numerator() -> None:
 def test_each_breakdown_of_run_c_adds_up(mode: str, table: str) -> None:
     for metric in ("tried", "ran"):
         part = LIVE[
-            (LIVE["table"] == f"breakdown by {table}") & (LIVE["mode_or_pair"] == mode) & (LIVE["metric"] == metric)
+            (LIVE["table"] == f"breakdown by {table}")
+            & (LIVE["mode_or_pair"] == mode)
+            & (LIVE["metric"] == metric)
         ]
         whole = live(metric, mode)
         assert (part["k"].sum(), part["n"].sum()) == (whole["k"], whole["n"])
         assert whole["n"] == 1542
 
 
-@pytest.mark.parametrize(("mode", "blocked", "ran", "tried"), [("off", 0, 31, 31), ("guard", 15, 6, 21)])
-def test_blocked_and_ran_are_the_tried_attacks(mode: str, blocked: int, ran: int, tried: int) -> None:
-    assert (live("blocked", mode)["k"], live("ran", mode)["k"], live("tried", mode)["k"]) == (blocked, ran, tried)
+@pytest.mark.parametrize(
+    ("mode", "blocked", "ran", "tried"), [("off", 0, 31, 31), ("guard", 15, 6, 21)]
+)
+def test_blocked_and_ran_are_the_tried_attacks(
+    mode: str, blocked: int, ran: int, tried: int
+) -> None:
+    assert (live("blocked", mode)["k"], live("ran", mode)["k"], live("tried", mode)["k"]) == (
+        blocked,
+        ran,
+        tried,
+    )
     assert blocked + ran == tried == live("blocked", mode)["n"]
 
 
@@ -99,14 +123,18 @@ def test_what_the_guard_stopped_is_not_a_block_rate() -> None:
     pair = CELLS[(CELLS["run"] == "C") & (CELLS["table"] == "paired")].iloc[0]
     assert int(pair["b"]) - int(pair["c"]) == 31 - 6 == 25
     # 15 of the 25 were blocked; 10 were never tried under guard, all of them in one suite.
-    slack = LIVE[(LIVE["stratum"] == "suite=agentdojo/slack") & (LIVE["metric"] == "tried")].set_index("mode_or_pair")
+    slack = LIVE[
+        (LIVE["stratum"] == "suite=agentdojo/slack") & (LIVE["metric"] == "tried")
+    ].set_index("mode_or_pair")
     assert slack["k"].to_dict() == {"off": 14, "guard": 4}
     assert live("blocked", "guard")["k"] + (14 - 4) == 25
 
 
 def test_sizes_of_run_c() -> None:
     suites = LIVE[
-        (LIVE["table"] == "breakdown by suite") & (LIVE["mode_or_pair"] == "off") & (LIVE["metric"] == "tried")
+        (LIVE["table"] == "breakdown by suite")
+        & (LIVE["mode_or_pair"] == "off")
+        & (LIVE["metric"] == "tried")
     ]
     measurable = suites.set_index("stratum")["n"]
     unmeasurable = {"redteam": 121, "core": 1, "banking": 12, "travel": 38, "workspace": 44}
@@ -114,7 +142,10 @@ def test_sizes_of_run_c() -> None:
     # Imported suites: user tasks x injection tasks, and the user tasks alone as benign runs.
     imported = {"workspace": (40, 14), "travel": (20, 7), "banking": (16, 9), "slack": (21, 5)}
     for suite, (tasks, injections) in imported.items():
-        assert measurable[f"suite=agentdojo/{suite}"] + unmeasurable.get(suite, 0) == tasks * injections
+        assert (
+            measurable[f"suite=agentdojo/{suite}"] + unmeasurable.get(suite, 0)
+            == tasks * injections
+        )
     assert sum(tasks * injections for tasks, injections in imported.values()) == 949
     assert sum(tasks for tasks, _ in imported.values()) == 97
     assert 1542 + 216 == 1758 == 809 + 949

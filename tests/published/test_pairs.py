@@ -11,14 +11,20 @@ import pytest
 import ferrite_nb as fnb
 
 CELLS = pd.read_csv(fnb.data("published_counts.csv"), dtype=str, keep_default_na=False)
-DERIVED = pd.read_csv(Path(__file__).with_name("derived_counts.csv"), dtype=str, keep_default_na=False)
+DERIVED = pd.read_csv(
+    Path(__file__).with_name("derived_counts.csv"), dtype=str, keep_default_na=False
+)
 PAIRS_A = CELLS[(CELLS["run"] == "A") & (CELLS["table"] == "mode pairs")]
 PAIRS_B = DERIVED[DERIVED["table"] == "mode pairs"]
 # Successes in both modes of each pair of run A, over the shared cases.
 SHARED_A = {
-    "Off vs SanitizerOnly": (19, 7, 19), "Off vs LoopOnly": (19, 1, 19), "Off vs On": (22, 0, 22),
-    "SanitizerOnly vs LoopOnly": (7, 1, 19), "SanitizerOnly vs On": (7, 0, 19), "LoopOnly vs On": (1, 0, 19),
-}  # fmt: skip
+    "Off vs SanitizerOnly": (19, 7, 19),
+    "Off vs LoopOnly": (19, 1, 19),
+    "Off vs On": (22, 0, 22),
+    "SanitizerOnly vs LoopOnly": (7, 1, 19),
+    "SanitizerOnly vs On": (7, 0, 19),
+    "LoopOnly vs On": (1, 0, 19),
+}
 
 
 def p_shown(p: float) -> str:
@@ -38,7 +44,9 @@ def pair(table: pd.DataFrame, name: str) -> pd.Series:
 def test_run_a_from_rows(name: str, run_a: fnb.Outcomes) -> None:
     want = PAIRS_A[PAIRS_A["mode_or_pair"] == name].iloc[0]
     found = pair(fnb.compare(run_a, metric="ASR"), name)
-    assert [found[column] for column in ("n_pairs", "b", "c")] == [int(want[column]) for column in ("n", "b", "c")]
+    assert [found[column] for column in ("n_pairs", "b", "c")] == [
+        int(want[column]) for column in ("n", "b", "c")
+    ]
     assert p_shown(found["p"]) == want["printed_p"]
     assert p_shown(found["p_holm"]) == want["printed_p_holm"]
     assert f"{found['h']:.3f}" == want["printed_h"]
@@ -46,7 +54,8 @@ def test_run_a_from_rows(name: str, run_a: fnb.Outcomes) -> None:
     assert found["n_pairs"] == n
     assert (found["rate_a"], found["rate_b"]) == pytest.approx((k_a / n, k_b / n))
     assert found["both"] + found["b"] + found["c"] + found["neither"] == n
-    # The third tier ran in Off and On only: its 3 cases are known in one mode of a pair, in both or in neither.
+    # The third tier ran in Off and On only: its 3 cases are known in one mode of a pair, in both or
+    # in neither.
     assert found["unpaired"] == (0 if name in ("Off vs On", "SanitizerOnly vs LoopOnly") else 3)
 
 
@@ -80,7 +89,9 @@ def test_run_c_from_counts() -> None:
 def test_run_b_from_rows_has_the_derived_pairs(name: str, run_b: fnb.Outcomes) -> None:
     want = PAIRS_B[PAIRS_B["mode_or_pair"] == name].iloc[0]
     found = pair(fnb.compare(run_b, metric="ASR"), name)
-    assert [found[column] for column in ("n_pairs", "b", "c")] == [int(want[column]) for column in ("n", "b", "c")]
+    assert [found[column] for column in ("n_pairs", "b", "c")] == [
+        int(want[column]) for column in ("n", "b", "c")
+    ]
     assert found["p"] == pytest.approx(float(want["p"]), rel=1e-5)
     assert found["log10_p"] == pytest.approx(float(want["log10_p"]), abs=5e-5)
     assert found["h"] == pytest.approx(float(want["h"]), abs=5e-5)
@@ -89,5 +100,7 @@ def test_run_b_from_rows_has_the_derived_pairs(name: str, run_b: fnb.Outcomes) -
 def test_only_one_pair_of_run_b_is_not_far_from_chance(run_b: fnb.Outcomes) -> None:
     table = fnb.compare(run_b, metric="ASR")
     close = table[table["p"] > 1e-15]
-    assert list(zip(close["mode_a"], close["mode_b"], strict=True)) == [("SanitizerOnly", "LoopOnly")]
+    assert list(zip(close["mode_a"], close["mode_b"], strict=True)) == [
+        ("SanitizerOnly", "LoopOnly")
+    ]
     assert not math.isnan(close.iloc[0]["h"])

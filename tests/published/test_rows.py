@@ -1,4 +1,6 @@
-"""Printed cells of the scripted runs A and B again from the reconstructed rows, to the printed digit (z = 1.96)."""
+"""Printed cells of the scripted runs A and B again from the reconstructed rows, to the printed
+digit (z = 1.96).
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,16 @@ import ferrite_nb as fnb
 
 CELLS = pd.read_csv(fnb.data("published_counts.csv"), dtype=str, keep_default_na=False)
 SCRIPTED = ("per mode", "ASR by tier", "residual")
-# Published as 0/129; the three gated benign cases of run A make it 3/129, and why they are no longer gated in run B
-# is not published.
+# Published as 0/129; the three gated benign cases of run A make it 3/129, and why they are no
+# longer gated in run B is not published.
 NOT_FROM_ROWS = {("B", "On", "FGR")}
 
 
 def cells(run: str, tables: tuple[str, ...], *, computable: bool) -> list[Any]:
     """One parameter per cell of these tables; a cell is computable when the file has its counts."""
-    chosen = CELLS[(CELLS["run"] == run) & CELLS["table"].isin(tables) & ((CELLS["k"] != "") == computable)]
+    chosen = CELLS[
+        (CELLS["run"] == run) & CELLS["table"].isin(tables) & ((CELLS["k"] != "") == computable)
+    ]
     return [
         pytest.param(row, id="-".join((row["mode_or_pair"], row["stratum"], row["metric"])))
         for _, row in chosen.iterrows()
@@ -33,7 +37,9 @@ def agrees(found: pd.Series, row: pd.Series, printed: Callable[[Any], Any]) -> N
     assert (found["k"], found["n"]) == (int(row["k"]), int(row["n"]))
     wanted = (row["printed_rate"], row["printed_low"], row["printed_high"])
     shown = printed(found)
-    assert [text for text, want in zip(shown, wanted, strict=True) if want] == [want for want in wanted if want]
+    assert [text for text, want in zip(shown, wanted, strict=True) if want] == [
+        want for want in wanted if want
+    ]
 
 
 @pytest.mark.parametrize("row", cells("A", SCRIPTED, computable=True))
@@ -46,7 +52,9 @@ def test_run_b(row: pd.Series, run_b: fnb.Outcomes, cell: Any, printed: Any) -> 
     agrees(cell(run_b, row["metric"], row["mode_or_pair"], row["stratum"]), row, printed)
 
 
-def test_false_gate_rate_of_run_b_is_the_one_cell_that_differs(run_b: fnb.Outcomes, cell: Any) -> None:
+def test_false_gate_rate_of_run_b_is_the_one_cell_that_differs(
+    run_b: fnb.Outcomes, cell: Any
+) -> None:
     found = cell(run_b, "FGR", "On")
     assert (found["k"], found["n"]) == (3, 129)
 
@@ -57,7 +65,9 @@ def test_generated_cases_alone_are_never_gated(run_b_generated: fnb.Outcomes, ce
 
 
 @pytest.mark.parametrize("row", cells("A", ("consent sweep",), computable=True)[:2])
-def test_the_reject_flagged_policy_is_the_one_that_was_run(row: pd.Series, run_a: fnb.Outcomes, cell: Any) -> None:
+def test_the_reject_flagged_policy_is_the_one_that_was_run(
+    row: pd.Series, run_a: fnb.Outcomes, cell: Any
+) -> None:
     assert row["stratum"] == "consent_policy=RejectFlagged"
     found = cell(run_a, "ASR", row["mode_or_pair"])
     assert (found["k"], found["n"]) == (int(row["k"]), int(row["n"]))
@@ -73,15 +83,27 @@ GUARD = [
 @pytest.mark.parametrize("row", GUARD)
 def test_guard_experiment(row: pd.Series, run_b: fnb.Outcomes, cell: Any, printed: Any) -> None:
     # The guard alone is LoopOnly; the third tier ran in Off and On only.
-    mode = "Off" if row["mode_or_pair"] == "without guard" else "On" if "Tier3" in row["stratum"] else "LoopOnly"
+    mode = (
+        "Off"
+        if row["mode_or_pair"] == "without guard"
+        else "On"
+        if "Tier3" in row["stratum"]
+        else "LoopOnly"
+    )
     agrees(cell(run_b, "ASR", mode, row["stratum"]), row, printed)
 
 
 def test_guard_experiment_over_all_tiers(run_b: fnb.Outcomes, cell: Any) -> None:
-    row = next(param.values[0] for param in cells("B-guard", ("guard experiment",), computable=True)
-               if param.id == "with guard-all-ASR")  # fmt: skip
+    row = next(
+        param.values[0]
+        for param in cells("B-guard", ("guard experiment",), computable=True)
+        if param.id == "with guard-all-ASR"
+    )
     parts = [cell(run_b, "ASR", "LoopOnly"), cell(run_b, "ASR", "On", "tier=Tier3AgentDojo")]
-    assert [sum(int(part[name]) for part in parts) for name in ("k", "n")] == [int(row["k"]), int(row["n"])]
+    assert [sum(int(part[name]) for part in parts) for name in ("k", "n")] == [
+        int(row["k"]),
+        int(row["n"]),
+    ]
 
 
 REASONS = {
@@ -104,7 +126,9 @@ def test_cells_printed_as_not_available_are_not_computable_with_the_reason(
         assert REASONS[row["metric"]] in found["note"]
 
 
-def test_small_tier_keeps_its_numbers_and_says_insufficient_data(run_a: fnb.Outcomes, cell: Any) -> None:
+def test_small_tier_keeps_its_numbers_and_says_insufficient_data(
+    run_a: fnb.Outcomes, cell: Any
+) -> None:
     found = cell(run_a, "ASR", "Off", "tier=Tier3AgentDojo")
     assert (found["k"], found["n"]) == (3, 3)
     assert "insufficient data" in found["note"]
@@ -112,5 +136,7 @@ def test_small_tier_keeps_its_numbers_and_says_insufficient_data(run_a: fnb.Outc
 
 def test_runs_of_different_versions_are_not_pooled_unless_asked() -> None:
     both = fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")])
-    with pytest.raises(fnb.OutcomesError, match=r"run A, 29 cases.*run B, 909 generated cases|pool_versions"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"run A, 29 cases.*run B, 909 generated cases|pool_versions"
+    ):
         fnb.rates(both, "ASR")

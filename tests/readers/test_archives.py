@@ -31,7 +31,9 @@ def test_members_are_sorted_and_hidden_ones_left_out(tmp_path):
 
 def test_an_archive_that_was_replaced_is_listed_anew(tmp_path):
     path = tmp_path / "a.zip"
-    for turn, (name, content) in enumerate([("one", b"first"), ("two", b"other"), ("one", b"third")]):
+    for turn, (name, content) in enumerate(
+        [("one", b"first"), ("two", b"other"), ("one", b"third")]
+    ):
         made(path, **{name: content})
         os.utime(path, (turn, turn))
         for _ in range(2):
@@ -51,7 +53,9 @@ def test_an_archive_is_closed_after_use_and_two_can_be_open(tmp_path):
     assert stream.closed
 
 
-@pytest.mark.parametrize("name", ["../up", "a/../../up", "/etc/passwd", "..\\up", "C:/x", "\\\\host\\x"])
+@pytest.mark.parametrize(
+    "name", ["../up", "a/../../up", "/etc/passwd", "..\\up", "C:/x", "\\\\host\\x"]
+)
 def test_a_path_outside_is_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr(zipfile.ZipInfo(name), b"x")
@@ -73,7 +77,10 @@ def test_a_member_above_the_limit_is_refused_by_what_it_unpacks_to(tmp_path):
 
 def test_an_archive_that_is_none_is_refused(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and nothing else")
-    with pytest.raises(OutcomesError, match=r"a.zip cannot be read as a zip archive"), open_zip(tmp_path / "a.zip"):
+    with (
+        pytest.raises(OutcomesError, match=r"a.zip cannot be read as a zip archive"),
+        open_zip(tmp_path / "a.zip"),
+    ):
         pass
 
 
@@ -82,7 +89,10 @@ def test_a_damaged_member_is_refused_with_its_name(tmp_path):
     data = bytearray(path.read_bytes())
     data[60:80] = b"\xff" * 20
     path.write_bytes(bytes(data))
-    with open_zip(path) as archive, pytest.raises(OutcomesError, match=r"a.zip, one cannot be unpacked"):
+    with (
+        open_zip(path) as archive,
+        pytest.raises(OutcomesError, match=r"a.zip, one cannot be unpacked"),
+    ):
         member_bytes(archive, members_of(archive)[0])
 
 
@@ -97,7 +107,9 @@ def test_an_encrypted_member_is_refused(tmp_path):
 
 
 def zstandard_zip(content: bytes) -> bytes:
-    """A zip archive with one member of method 93, which `zipfile` cannot write before Python 3.14."""
+    """A zip archive with one member of method 93, which `zipfile` cannot write before Python
+    3.14.
+    """
     import zstandard
 
     stored = io.BytesIO()

@@ -1,4 +1,6 @@
-"""Ferrite's live runs: the last line of a run counts, nothing is an outcome that was not measured."""
+"""Ferrite's live runs: the last line of a run counts, nothing is an outcome that was not
+measured.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ BASE = json.loads(SAMPLE.read_text().splitlines()[0])
 def run(case="c1", mode="off", **changes):
     """One stored run; `outcome`, `calls` and `prediction` are changed key by key."""
     record = copy.deepcopy(BASE)
-    record |= {"case_id": case, "mode": mode, "run_key": f"{case}|ollama|small:1b|main:1b|{mode}|0123456789abcdef"}
+    record |= {
+        "case_id": case,
+        "mode": mode,
+        "run_key": f"{case}|ollama|small:1b|main:1b|{mode}|0123456789abcdef",
+    }
     for name, value in changes.items():
         if name in ("outcome", "calls") and isinstance(value, dict):
             record[name] |= value
@@ -38,16 +44,28 @@ def test_the_sample_as_the_format_says():
     frame = runs.frame.set_index(["case_id", "mode"])
     assert len(frame) == 6 and runs.modes == ("off", "guard", "dryrun")
     one = "00000000-0000-4000-8000-000000000001"
-    assert frame.loc[(one, "off"), ["attack_success", "attempted", "blocked", "measurable"]].tolist() == [
-        True, True, False, True,
-    ]  # fmt: skip
+    assert frame.loc[
+        (one, "off"), ["attack_success", "attempted", "blocked", "measurable"]
+    ].tolist() == [
+        True,
+        True,
+        False,
+        True,
+    ]
     # The retry of the failed guard run replaced it.
-    assert frame.loc[(one, "guard"), ["attack_success", "attempted", "blocked"]].tolist() == [False, True, True]
+    assert frame.loc[(one, "guard"), ["attack_success", "attempted", "blocked"]].tolist() == [
+        False,
+        True,
+        True,
+    ]
     assert pd.isna(frame.loc[(one, "guard"), "error"])
     two = "00000000-0000-4000-8000-000000000002"
     assert frame.loc[[(two, "guard")], "gated"].tolist() == [True]
     assert frame.loc[[(two, "off"), (two, "dryrun")], "gated"].isna().all()
-    assert frame["suite_version"].unique().tolist() == ["0123456789abcdef"] and "task_success" not in frame
+    assert (
+        frame["suite_version"].unique().tolist() == ["0123456789abcdef"]
+        and "task_success" not in frame
+    )
     assert "latency_ms" not in frame and "tokens" not in frame
     for note in (
         "runs replaced by a later run of the same run_key: 1",
@@ -59,7 +77,9 @@ def test_the_sample_as_the_format_says():
 
 
 def test_the_counts_of_the_sample():
-    table = fnb.rates(fnb.read(SAMPLE), ["tried", "ran", "blocked", "false refusal"]).set_index(["metric", "mode"])
+    table = fnb.rates(fnb.read(SAMPLE), ["tried", "ran", "blocked", "false refusal"]).set_index(
+        ["metric", "mode"]
+    )
     assert table.loc[("tried", "off"), ["k", "n"]].tolist() == [1, 1]
     assert table.loc[("ran", "guard"), ["k", "n"]].tolist() == [0, 1]
     assert table.loc[("blocked", "guard"), ["k", "n"]].tolist() == [1, 1]
@@ -73,13 +93,20 @@ def test_across_files_the_later_start_wins_and_a_tie_goes_to_the_later_file(tmp_
     stored(tmp_path, late, name="a.jsonl")
     stored(tmp_path, early, name="b.jsonl")
     runs = fnb.read(tmp_path)
-    assert runs.frame["attack_success"].tolist() == [False] and runs.frame["source"].tolist() == ["a.jsonl:1"]
-    stored(tmp_path, run(started_at="2026-01-02", outcome={"attack_executed": True}), name="b.jsonl")
+    assert runs.frame["attack_success"].tolist() == [False] and runs.frame["source"].tolist() == [
+        "a.jsonl:1"
+    ]
+    stored(
+        tmp_path, run(started_at="2026-01-02", outcome={"attack_executed": True}), name="b.jsonl"
+    )
     assert fnb.read(tmp_path).frame["source"].tolist() == ["b.jsonl:1"]
 
 
 def test_inside_a_file_the_last_line_wins_whatever_its_start(tmp_path):
-    late, early = run(started_at="2026-01-02"), run(started_at="2026-01-01", outcome={"attack_executed": False})
+    late, early = (
+        run(started_at="2026-01-02"),
+        run(started_at="2026-01-01", outcome={"attack_executed": False}),
+    )
     assert fnb.read(stored(tmp_path, late, early)).frame["attack_success"].tolist() == [False]
 
 
@@ -89,7 +116,9 @@ def test_a_failed_run_is_missing_and_measurable_by_its_case(tmp_path):
     path = stored(tmp_path, run(), run(mode="guard", error=error, outcome=default))
     runs = fnb.read(path)
     failed = runs.frame.set_index("mode").loc["guard"]
-    assert failed["error"] == "timeout" and failed["measurable"] and pd.isna(failed["attack_success"])
+    assert (
+        failed["error"] == "timeout" and failed["measurable"] and pd.isna(failed["attack_success"])
+    )
     table = fnb.rates(runs, "ran").set_index("mode")
     assert table.loc["guard", ["n", "missing"]].tolist() == [0, 1]
 
@@ -116,17 +145,31 @@ def test_dry_run_in_both_spellings_is_one_mode(tmp_path):
 
 
 def test_latency_and_tokens_are_kept_without_cached_answers(tmp_path):
-    frame = fnb.read(stored(tmp_path, run(), run("c2", calls={"prompt_tokens": 5, "eval_tokens": 2}))).frame
-    assert frame["tokens"].tolist() == [5070.0, 7.0] and frame["latency_ms"].tolist() == [1200.0, 1200.0]
+    frame = fnb.read(
+        stored(tmp_path, run(), run("c2", calls={"prompt_tokens": 5, "eval_tokens": 2}))
+    ).frame
+    assert frame["tokens"].tolist() == [5070.0, 7.0] and frame["latency_ms"].tolist() == [
+        1200.0,
+        1200.0,
+    ]
 
 
 @pytest.mark.parametrize(
     ("truth", "deviation", "within"),
-    [("deviation", True, False), ("residual", False, True), ("origin_shift", False, False), ("none", False, False)],
+    [
+        ("deviation", True, False),
+        ("residual", False, True),
+        ("origin_shift", False, False),
+        ("none", False, False),
+    ],
 )
 def test_ground_truth(tmp_path, truth, deviation, within):
     row = fnb.read(stored(tmp_path, run(ground_truth=truth))).frame.iloc[0]
-    assert row[["is_deviation", "within_fingerprint", "ground_truth"]].tolist() == [deviation, within, truth]
+    assert row[["is_deviation", "within_fingerprint", "ground_truth"]].tolist() == [
+        deviation,
+        within,
+        truth,
+    ]
 
 
 def test_an_unknown_ground_truth_is_named_and_missing(tmp_path):
@@ -136,7 +179,9 @@ def test_an_unknown_ground_truth_is_named_and_missing(tmp_path):
 
 
 def test_an_unknown_kind_raises_with_its_place(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match=r"a.jsonl:2: column kind has 'odd'; kind must be attack or benign"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"a.jsonl:2: column kind has 'odd'; kind must be attack or benign"
+    ):
         fnb.read(stored(tmp_path, run(), run("c2", kind="odd")))
 
 
@@ -146,17 +191,31 @@ def test_the_mock_provider_is_named(tmp_path):
 
 
 def test_lines_that_are_no_run_are_counted(tmp_path):
-    lines = [run(), run("c2", schema=2), {"schema": 1, "run_key": 3, "case_id": "x", "mode": "off"}, [1], "x"]
-    path = put(tmp_path, "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines) + "\n{broken}\n")
+    lines = [
+        run(),
+        run("c2", schema=2),
+        {"schema": 1, "run_key": 3, "case_id": "x", "mode": "off"},
+        [1],
+        "x",
+    ]
+    path = put(
+        tmp_path, "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines) + "\n{broken}\n"
+    )
     runs = fnb.read(path)
     assert len(runs.frame) == 1
-    for note in ("another schema than 1, left out: 1", "without run_key, case_id or mode, left out: 1",
-                 "hold no JSON object: 2", "cannot be read: 1"):  # fmt: skip
+    for note in (
+        "another schema than 1, left out: 1",
+        "without run_key, case_id or mode, left out: 1",
+        "hold no JSON object: 2",
+        "cannot be read: 1",
+    ):
         assert any(note in one for one in runs.notes), (note, runs.notes)
 
 
 def test_a_file_of_another_schema_only_is_refused(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match=r"a.jsonl holds no run of schema 1; lines of another schema"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"a.jsonl holds no run of schema 1; lines of another schema"
+    ):
         fnb.read(stored(tmp_path, run(schema=2)))
 
 
@@ -170,7 +229,12 @@ def test_predictions_are_one_per_case_the_first_by_run_key(tmp_path):
         run("c1", "off", prediction=None),
         run("c1", "guard", prediction=prediction(["web.read"], ["web.navigate"])),
         run("c1", "full", prediction=prediction(degraded=True)),
-        run("c2", "guard", prediction=prediction(["web.read", "web.interact"]), attack_capabilities=None),
+        run(
+            "c2",
+            "guard",
+            prediction=prediction(["web.read", "web.interact"]),
+            attack_capabilities=None,
+        ),
         run("c3", "guard", prediction=prediction(["web.read"]), ideal_capabilities=None),
     )
     frame = fnb.read(path).frame.drop_duplicates("case_id").set_index("case_id")
@@ -190,7 +254,9 @@ def test_rates_of_predictions(tmp_path):
         run("c1", "guard", prediction=prediction(["web.read"], ["web.navigate"])),
         run("c2", "guard", prediction=prediction(["web.read", "web.interact"])),
     )
-    table = fnb.rates(fnb.read(path), ["prediction precision", "prediction recall", "covers", "over-admits"])
+    table = fnb.rates(
+        fnb.read(path), ["prediction precision", "prediction recall", "covers", "over-admits"]
+    )
     assert table[["k", "n"]].apply(tuple, axis=1).tolist() == [(3, 4), (3, 4), (1, 2), (1, 2)]
 
 
@@ -205,17 +271,30 @@ def report(folder, *rows):
 def test_counts_of_the_report_give_the_same_rates(tmp_path):
     path = report(
         tmp_path,
-        "attack,off,all,attempted,15,20", "attack,off,all,executed,12,20", "attack,off,all,blocked_of_attempted,0,15",
-        "attack,off,all,final_answer_given,22,25", "attack,guard,all,attempted,10,20", "attack,guard,all,executed,3,20",
-        "attack,guard,all,blocked_of_attempted,6,10", "benign,guard,all,false_positive,2,9",
-        "benign,guard,all,final_answer_given,8,9", "by_suite,guard,s1,executed,1,4", "meta,,all,stored_runs,,",
-    )  # fmt: skip
+        "attack,off,all,attempted,15,20",
+        "attack,off,all,executed,12,20",
+        "attack,off,all,blocked_of_attempted,0,15",
+        "attack,off,all,final_answer_given,22,25",
+        "attack,guard,all,attempted,10,20",
+        "attack,guard,all,executed,3,20",
+        "attack,guard,all,blocked_of_attempted,6,10",
+        "benign,guard,all,false_positive,2,9",
+        "benign,guard,all,final_answer_given,8,9",
+        "by_suite,guard,s1,executed,1,4",
+        "meta,,all,stored_runs,,",
+    )
     runs = fnb.read(path)
     wanted = {
-        ("tried", "off"): (15, 20), ("ran", "off"): (12, 20), ("blocked", "off"): (0, 15),
-        ("final answer (attacks)", "off"): (22, 25), ("tried", "guard"): (10, 20), ("ran", "guard"): (3, 20),
-        ("blocked", "guard"): (6, 10), ("false refusal", "guard"): (2, 9), ("final answer (benign)", "guard"): (8, 9),
-    }  # fmt: skip
+        ("tried", "off"): (15, 20),
+        ("ran", "off"): (12, 20),
+        ("blocked", "off"): (0, 15),
+        ("final answer (attacks)", "off"): (22, 25),
+        ("tried", "guard"): (10, 20),
+        ("ran", "guard"): (3, 20),
+        ("blocked", "guard"): (6, 10),
+        ("false refusal", "guard"): (2, 9),
+        ("final answer (benign)", "guard"): (8, 9),
+    }
     table = fnb.rates(runs, sorted({metric for metric, _ in wanted})).set_index(["metric", "mode"])
     assert {key: tuple(table.loc[key, ["k", "n"]]) for key in wanted} == wanted
     assert any("counts only (report.csv)" in note for note in runs.notes)
@@ -242,7 +321,9 @@ def test_a_damaged_report_names_the_place(tmp_path, row, message):
 
 def test_counts_that_do_not_fit_together_are_refused(tmp_path):
     path = report(tmp_path, "attack,off,all,attempted,2,20", "attack,off,all,executed,12,20")
-    with pytest.raises(fnb.OutcomesError, match=r"executed 12, blocked None, attempted 2 of 20 do not fit"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"executed 12, blocked None, attempted 2 of 20 do not fit"
+    ):
         fnb.read(path)
 
 

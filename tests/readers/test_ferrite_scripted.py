@@ -17,9 +17,7 @@ from .test_read import put
 
 SAMPLE = Path(__file__).parent / "files/ferrite"
 FORMS = ("eval_report.csv", "corpus.db", "executions.jsonl")
-COLUMNS = (
-    "case_id,corpus,tier,defense_mode,sanitizer_caught,fingerprint_caught,consent_gated,final_outcome,residual_risk"
-)
+COLUMNS = "case_id,corpus,tier,defense_mode,sanitizer_caught,fingerprint_caught,consent_gated,final_outcome,residual_risk"
 
 
 def alone(folder, name):
@@ -37,7 +35,9 @@ ROW = "c{n},{corpus},Tier1,{mode},{sanitizer},{loop},Gated,{outcome},None"
 
 
 def row(n=1, corpus="Attack", mode="On", sanitizer="Caught", loop="Caught", outcome="Executed"):
-    return ROW.format(n=n, corpus=corpus, mode=mode, sanitizer=sanitizer, loop=loop, outcome=outcome)
+    return ROW.format(
+        n=n, corpus=corpus, mode=mode, sanitizer=sanitizer, loop=loop, outcome=outcome
+    )
 
 
 # The three forms.
@@ -125,7 +125,10 @@ def test_an_expected_finding_is_unknown_where_no_sanitizer_ran(tmp_path):
 
 
 def test_executions_without_their_cases_are_refused(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match=r"executions need their cases \(cases.jsonl, corpus.db\) beside them"):
+    with pytest.raises(
+        fnb.OutcomesError,
+        match=r"executions need their cases \(cases.jsonl, corpus.db\) beside them",
+    ):
         fnb.read(alone(tmp_path, "executions.jsonl"))
 
 
@@ -137,9 +140,12 @@ def test_cases_alone_are_no_results(tmp_path, name):
 
 def test_an_execution_of_an_unknown_case_is_listed(tmp_path):
     alone(tmp_path, "cases.jsonl")
-    runs = fnb.read(report(tmp_path, row(9), "00000000-0000-4000-8000-000000000001" + row(1, mode="Off")[2:]))
+    runs = fnb.read(
+        report(tmp_path, row(9), "00000000-0000-4000-8000-000000000001" + row(1, mode="Off")[2:])
+    )
     assert any(
-        "whose case is not among the cases (c9): 1 (first: eval_report.csv, row 1)" in note for note in runs.notes
+        "whose case is not among the cases (c9): 1 (first: eval_report.csv, row 1)" in note
+        for note in runs.notes
     )
     assert runs.frame.set_index("case_id")["is_deviation"].tolist() == [pd.NA, True]
 
@@ -148,37 +154,61 @@ def test_an_execution_of_an_unknown_case_is_listed(tmp_path):
 @pytest.mark.parametrize(
     ("outcome", "success", "attempted", "blocked"),
     [
-        ("Executed", True, True, False), ("Stripped", False, True, True), ("Blocked", False, True, True),
-        ("ContainedViaConsent", False, True, True), ("NotAttempted", False, False, False),
+        ("Executed", True, True, False),
+        ("Stripped", False, True, True),
+        ("Blocked", False, True, True),
+        ("ContainedViaConsent", False, True, True),
+        ("NotAttempted", False, False, False),
     ],
-)  # fmt: skip
+)
 def test_outcomes_of_attacks(tmp_path, outcome, success, attempted, blocked):
     found = fnb.read(report(tmp_path, row(outcome=outcome))).frame.iloc[0]
-    assert found[["attack_success", "attempted", "blocked"]].tolist() == [success, attempted, blocked]
+    assert found[["attack_success", "attempted", "blocked"]].tolist() == [
+        success,
+        attempted,
+        blocked,
+    ]
     assert pd.isna(found["gated"])
 
 
 @pytest.mark.parametrize(("outcome", "gated"), [("BenignFalseFlag", True), ("BenignNoFlag", False)])
 def test_outcomes_of_benign_cases(tmp_path, outcome, gated):
     found = fnb.read(report(tmp_path, row(corpus="Benign", outcome=outcome))).frame.iloc[0]
-    assert found["gated"] == gated and found[["attack_success", "attempted", "blocked"]].isna().all()
+    assert (
+        found["gated"] == gated and found[["attack_success", "attempted", "blocked"]].isna().all()
+    )
 
 
-@pytest.mark.parametrize(("column", "change"), [("final_outcome", "outcome"), ("fingerprint_caught", "loop"),
-                                                ("sanitizer_caught", "sanitizer")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("final_outcome", "outcome"),
+        ("fingerprint_caught", "loop"),
+        ("sanitizer_caught", "sanitizer"),
+    ],
+)
 def test_an_unknown_word_raises_with_its_place(tmp_path, column, change):
-    with pytest.raises(fnb.OutcomesError, match=f"eval_report.csv, row 2: column {column} has 'Odd'; the words are"):
+    with pytest.raises(
+        fnb.OutcomesError, match=f"eval_report.csv, row 2: column {column} has 'Odd'; the words are"
+    ):
         fnb.read(report(tmp_path, row(1), row(2, **{change: "Odd"})))
 
 
 def test_a_corpus_that_is_neither_is_left_out_with_a_note(tmp_path):
     runs = fnb.read(report(tmp_path, row(1), row(2, corpus="unknown")))
     assert len(runs.frame) == 1
-    assert any("neither attack nor benign (unknown): 1 (first: eval_report.csv, row 2)" in note for note in runs.notes)
+    assert any(
+        "neither attack nor benign (unknown): 1 (first: eval_report.csv, row 2)" in note
+        for note in runs.notes
+    )
 
 
 def test_an_outcome_that_does_not_fit_the_case_is_missing(tmp_path):
-    runs = fnb.read(report(tmp_path, row(1, outcome="BenignNoFlag"), row(2, corpus="Benign", outcome="Executed")))
+    runs = fnb.read(
+        report(
+            tmp_path, row(1, outcome="BenignNoFlag"), row(2, corpus="Benign", outcome="Executed")
+        )
+    )
     assert runs.frame[["attack_success", "gated"]].isna().all(axis=None)
     assert any("do not fit the kind of case, taken as missing: 2" in note for note in runs.notes)
 
@@ -191,7 +221,8 @@ def test_other_columns_of_a_report_stay_as_text(tmp_path):
 def test_a_duplicate_execution_raises_and_keep_decides(tmp_path):
     path = report(tmp_path, row(), row(outcome="Stripped"))
     with pytest.raises(
-        fnb.OutcomesError, match=r"c1 / On / 1 \(2 rows\).*eval_report.csv, row 1, eval_report.csv, row 2"
+        fnb.OutcomesError,
+        match=r"c1 / On / 1 \(2 rows\).*eval_report.csv, row 1, eval_report.csv, row 2",
     ):
         fnb.read(path)
     assert fnb.read(path, keep="last").frame["attack_success"].tolist() == [False]
@@ -199,7 +230,11 @@ def test_a_duplicate_execution_raises_and_keep_decides(tmp_path):
 
 # Cases.
 def case(**changes):
-    return json.loads((SAMPLE / "cases.jsonl").read_text().splitlines()[0]) | {"case_id": "c1"} | changes
+    return (
+        json.loads((SAMPLE / "cases.jsonl").read_text().splitlines()[0])
+        | {"case_id": "c1"}
+        | changes
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,8 +242,18 @@ def case(**changes):
     [
         ({"expected_origins": {"domain_suffix": ["x"]}}, "scope", "domain_suffix"),
         ({"expected_origins": {"task_open": {"rationale": "x"}}}, "scope", "task_open"),
-        ({"expected_origins": {"exact": [], "domain_suffix": [], "task_open": False, "scope_type": "DomainSuffix"}},
-         "scope", "domain_suffix"),
+        (
+            {
+                "expected_origins": {
+                    "exact": [],
+                    "domain_suffix": [],
+                    "task_open": False,
+                    "scope_type": "DomainSuffix",
+                }
+            },
+            "scope",
+            "domain_suffix",
+        ),
         ({"expected_origins": None}, "scope", None),
         ({"ground_truth": {"WithinFingerprintDataOnly": {}}}, "within_fingerprint", True),
         ({"ground_truth": {"WithinFingerprintDataOnly": {}}}, "is_deviation", False),
@@ -221,7 +266,7 @@ def case(**changes):
         ({"carrier": "WebContent", "carrier_vector": "VisibleText"}, "carrier", "web_content"),
         ({"carrier": "WebContent", "carrier_vector": "VisibleText"}, "placement", "VisibleText"),
     ],
-)  # fmt: skip
+)
 def test_facts_of_a_case(tmp_path, change, column, value):
     put(tmp_path, "cases.jsonl", json.dumps(case(**change)) + "\n")
     found = fnb.read(report(tmp_path, row(), row(mode="Off"))).frame[column].iloc[0]
@@ -244,7 +289,9 @@ def test_a_damaged_record_of_the_database_is_counted(tmp_path):
         connection.commit()
     runs = fnb.read(path)
     assert len(runs.frame) == 3
-    assert "records that cannot be read: 3 (first: corpus.db, execution_records row 1)" in runs.notes
+    assert (
+        "records that cannot be read: 3 (first: corpus.db, execution_records row 1)" in runs.notes
+    )
 
 
 def test_the_database_is_not_written(tmp_path):

@@ -1,4 +1,6 @@
-"""Access to files from strangers: long and torn lines, odd bytes, deep nesting, links, folders of many files."""
+"""Access to files from strangers: long and torn lines, odd bytes, deep nesting, links, folders of
+many files.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ import pytest
 
 from ferrite_nb import OutcomesError
 from ferrite_nb.readers import _files
-from ferrite_nb.readers._files import Tally, frame_of, json_file, json_lines, names_in, part_of, text_of, whole_file
+from ferrite_nb.readers._files import (
+    Tally,
+    frame_of,
+    json_file,
+    json_lines,
+    names_in,
+    part_of,
+    text_of,
+    whole_file,
+)
 
 
 def lines(path, content):
@@ -51,12 +62,16 @@ def test_bare_nan_and_infinity_are_read(tmp_path):
 def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
     found, notes = lines(tmp_path / "a.jsonl", b'{"a": "caf\xe9"}\n')
     assert found[0][1] == {"a": "caf\ufffd"}
-    assert notes == ["texts with bytes that are not UTF-8, which were replaced: 1 (first: a.jsonl:1)"]
+    assert notes == [
+        "texts with bytes that are not UTF-8, which were replaced: 1 (first: a.jsonl:1)"
+    ]
 
 
 def test_half_a_surrogate_pair_is_replaced(tmp_path):
     found, _ = lines(tmp_path / "a.jsonl", b'{"a\\udc00": ["x\\ud800", {"b": "\\ud83d\\ude00"}]}\n')
-    assert json.dumps(found[0][1]).encode().decode() and found[0][1]["a\ufffd"][1] == {"b": "\U0001f600"}
+    assert json.dumps(found[0][1]).encode().decode() and found[0][1]["a\ufffd"][1] == {
+        "b": "\U0001f600"
+    }
 
 
 def test_a_line_that_is_nested_too_deeply_is_counted(tmp_path):
@@ -68,7 +83,9 @@ def test_a_line_that_is_nested_too_deeply_is_counted(tmp_path):
 
 def test_a_document_that_is_nested_too_deeply_is_refused(tmp_path):
     (tmp_path / "a.json").write_bytes(b"[" * 200_000)
-    with pytest.raises(OutcomesError, match=r"a.json is not whole JSON: it is damaged \(nested too deeply\)"):
+    with pytest.raises(
+        OutcomesError, match=r"a.json is not whole JSON: it is damaged \(nested too deeply\)"
+    ):
         json_file(tmp_path / "a.json", Tally())
 
 
@@ -136,7 +153,9 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
     (folder / "same.json").symlink_to(folder / "a.json")
     tally = Tally()
     assert [os.path.basename(name) for name in names_in(folder, tally)] == ["a.json", "same.json"]
-    assert tally.notes()[0].startswith("links to folders or out of the folder, which were not followed: 4")
+    assert tally.notes()[0].startswith(
+        "links to folders or out of the folder, which were not followed: 4"
+    )
 
 
 def test_names_are_sorted_through_folders(tmp_path):
@@ -150,11 +169,17 @@ def test_names_are_sorted_through_folders(tmp_path):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, None), ("", ""), ("x", "x"), (True, "true"), (False, "false"), (7, "7"), (1.0, "1.0"),
+        (None, None),
+        ("", ""),
+        ("x", "x"),
+        (True, "true"),
+        (False, "false"),
+        (7, "7"),
+        (1.0, "1.0"),
         (["a", 1, None], "a+1+"),
         ({"b": 1, "a": "é"}, '{"a": "é", "b": 1}'),
     ],
-)  # fmt: skip
+)
 def test_json_values_as_texts(value, text):
     assert text_of(value) == text
 
@@ -176,4 +201,7 @@ def test_a_part_that_is_no_object_is_empty():
 def test_rows_with_different_keys_make_one_frame():
     frame = frame_of([{"a": 1}, {"b": "x", "a": None}])
     assert frame.columns.tolist() == ["a", "b"]
-    assert frame["a"].isna().tolist() == [False, True] and frame["b"].isna().tolist() == [True, False]
+    assert frame["a"].isna().tolist() == [False, True] and frame["b"].isna().tolist() == [
+        True,
+        False,
+    ]

@@ -57,8 +57,11 @@ def archive() -> bytes:
     return stream.getvalue()
 
 
-OBJECTS = "".join(json.dumps(row) + "\n" for row in pd.read_csv(io.StringIO(TABLE)).to_dict("records"))
-# One valid file of each format; garak, Inspect, promptfoo, lm-eval and OpenAI evals are fuzzed beside their readers.
+OBJECTS = "".join(
+    json.dumps(row) + "\n" for row in pd.read_csv(io.StringIO(TABLE)).to_dict("records")
+)
+# One valid file of each format; garak, Inspect, promptfoo, lm-eval and OpenAI evals are fuzzed
+# beside their readers.
 SAMPLES: dict[str, bytes] = {
     "table.csv": TABLE.encode(),
     "table.tsv": TABLE.replace(",", "\t").encode("utf-16"),
@@ -91,11 +94,45 @@ SAMPLES: dict[str, bytes] = {
 }
 # What strangers write where something else is expected.
 ODD = [
-    b"", b"null", b"NaN", b"-Infinity", b"1e999", b"[]", b"{}", b'""', b"true", b"-1", b"9" * 400, b'"\\ud800"',
-    b"\x00", b"\xff\xfe", b"\xc3", b'"', b",", b";", b"\n", b"\r", b"\t", b"{", b"}", b"[" * 1500, b'{"a":' * 1500,
-    b"=1+1", b"0.5", b"yes", b"maybe", b"timeout", b"../../x", b"\xef\xbb\xbf", b"'", b"\\", b"%s", b"\x1b[2J",
-    "é\u202e".encode(), b"1,5",
-]  # fmt: skip
+    b"",
+    b"null",
+    b"NaN",
+    b"-Infinity",
+    b"1e999",
+    b"[]",
+    b"{}",
+    b'""',
+    b"true",
+    b"-1",
+    b"9" * 400,
+    b'"\\ud800"',
+    b"\x00",
+    b"\xff\xfe",
+    b"\xc3",
+    b'"',
+    b",",
+    b";",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"{",
+    b"}",
+    b"[" * 1500,
+    b'{"a":' * 1500,
+    b"=1+1",
+    b"0.5",
+    b"yes",
+    b"maybe",
+    b"timeout",
+    b"../../x",
+    b"\xef\xbb\xbf",
+    b"'",
+    b"\\",
+    b"%s",
+    b"\x1b[2J",
+    "é\u202e".encode(),
+    b"1,5",
+]
 
 
 def mutated(content: bytes, seed: int) -> bytes:

@@ -1,4 +1,6 @@
-"""garak reports: every version is recounted, and what the report says about itself is checked, not believed."""
+"""garak reports: every version is recounted, and what the report says about itself is checked, not
+believed.
+"""
 
 from __future__ import annotations
 
@@ -42,26 +44,47 @@ def notes_of(runs: fnb.Outcomes) -> str:
     return "\n".join(runs.notes)
 
 
-def attempt(seq: object = 0, prompt: object = "p", scores: object = (1.0,), **more: object) -> dict[str, object]:
-    detectors = scores if isinstance(scores, dict) else {"demo.D": list(scores)}  # type: ignore[call-overload]
+def attempt(
+    seq: object = 0, prompt: object = "p", scores: object = (1.0,), **more: object
+) -> dict[str, object]:
+    # type: ignore[call-overload]
+    detectors = scores if isinstance(scores, dict) else {"demo.D": list(scores)}
     return {
-        "entry_type": "attempt", "uuid": f"u{seq}", "seq": seq, "status": 2, "probe_classname": "demo.P",
-        "prompt": prompt, "outputs": ["x"] * max(len(one) for one in detectors.values()),
-        "detector_results": detectors, "notes": {}, **more,
-    }  # fmt: skip
+        "entry_type": "attempt",
+        "uuid": f"u{seq}",
+        "seq": seq,
+        "status": 2,
+        "probe_classname": "demo.P",
+        "prompt": prompt,
+        "outputs": ["x"] * max(len(one) for one in detectors.values()),
+        "detector_results": detectors,
+        "notes": {},
+        **more,
+    }
 
 
 def report(folder: Path, *rows: dict[str, object], name: str = "r.report.jsonl") -> Path:
     path = folder / name
-    setup = {"entry_type": "start_run setup", "plugins.target_type": "rest", "plugins.target_name": "bot"}
+    setup = {
+        "entry_type": "start_run setup",
+        "plugins.target_type": "rest",
+        "plugins.target_name": "bot",
+    }
     init = {"entry_type": "init", "garak_version": "0.15.0", "run": "run-one"}
     path.write_text("".join(json.dumps(row) + "\n" for row in (setup, init, *rows)))
     return path
 
 
 def evaluated(k: int, n: int, detector: str = "demo.D", **more: object) -> dict[str, object]:
-    return {"entry_type": "eval", "probe": "demo.P", "detector": detector, "passed": n - k, "fails": k,
-            "total_evaluated": n, **more}  # fmt: skip
+    return {
+        "entry_type": "eval",
+        "probe": "demo.P",
+        "detector": detector,
+        "passed": n - k,
+        "fails": k,
+        "total_evaluated": n,
+        **more,
+    }
 
 
 @pytest.mark.parametrize(("name", "version", "rows", "k", "n"), COUNTED)
@@ -77,7 +100,11 @@ def test_every_version_is_recounted_and_equals_its_eval_rows(
 
 
 def test_one_prompt_has_one_case_id_in_all_versions() -> None:
-    cases = {frozenset(fnb.read(sample(name)).frame["case_id"]) for name, _, rows, _, _ in COUNTED if rows == 6}
+    cases = {
+        frozenset(fnb.read(sample(name)).frame["case_id"])
+        for name, _, rows, _, _ in COUNTED
+        if rows == 6
+    }
     assert len(cases) == 1
 
 
@@ -95,13 +122,19 @@ def test_generated_report_has_the_counts_that_garak_printed() -> None:
 
 def test_primary_detector_decides_and_others_are_never_added() -> None:
     primary = fnb.read(REPEAT).where(attack="dan.Dan_11_0").frame
-    assert (list(primary["detector"].unique()), int(primary["attack_success"].sum()), len(primary)) == (
+    assert (
+        list(primary["detector"].unique()),
+        int(primary["attack_success"].sum()),
+        len(primary),
+    ) == (
         ["dan.DAN"],
         3,
         3,
     )
     other = (
-        fnb.read(REPEAT, detector={"dan.Dan_11_0": "mitigation.MitigationBypass"}).where(attack="dan.Dan_11_0").frame
+        fnb.read(REPEAT, detector={"dan.Dan_11_0": "mitigation.MitigationBypass"})
+        .where(attack="dan.Dan_11_0")
+        .frame
     )
     assert (int(other["attack_success"].sum()), len(other)) == (0, 3)
     every = fnb.read(REPEAT, detector="all").frame
@@ -113,7 +146,9 @@ def test_one_detector_for_all_probes_leaves_the_others_out_with_their_count() ->
     runs = fnb.read(REPEAT, detector="dan.DAN")
     assert len(runs.frame) == 3
     assert "attempts of probes without the detector dan.DAN left out: 346" in notes_of(runs)
-    with pytest.raises(fnb.OutcomesError, match=r"no probe has the detector dan.No; there are .*dan.DAN"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"no probe has the detector dan.No; there are .*dan.DAN"
+    ):
         fnb.read(REPEAT, detector="dan.No")
 
 
@@ -129,7 +164,12 @@ def test_runs_pair_by_prompt_text_and_share_145_prompts() -> None:
     cases = runs.frame.groupby("mode")["case_id"].agg(set)
     shared = cases["repeat"] & cases["lipsum"]
     assert len(shared) == 145
-    expected = {"ansiescape.AnsiRaw": 58, "goodside.Tag": 16, "encoding.InjectBase64": 71, "dan.Dan_11_0": 0}
+    expected = {
+        "ansiescape.AnsiRaw": 58,
+        "goodside.Tag": 16,
+        "encoding.InjectBase64": 71,
+        "dan.Dan_11_0": 0,
+    }
     assert {probe: sum(case.startswith(probe) for case in shared) for probe in expected} == expected
 
 
@@ -165,9 +205,9 @@ def test_nan_score_is_missing_though_garak_counts_a_hit() -> None:
 
 
 def test_stored_interval_that_is_upside_down_is_named() -> None:
-    assert "upside down" in notes_of(fnb.read(sample("s12"))) and "[0.65, 0.9] for 9/40" in notes_of(
+    assert "upside down" in notes_of(
         fnb.read(sample("s12"))
-    )
+    ) and "[0.65, 0.9] for 9/40" in notes_of(fnb.read(sample("s12")))
     for name in ("s10", "s11", "s13"):
         assert "agree with their counts: 1 of 1" in notes_of(fnb.read(sample(name)))
 
@@ -180,13 +220,19 @@ def test_zero_width_interval_is_named_and_ours_is_wilson() -> None:
 
 
 def interval(low: float, high: float) -> dict[str, object]:
-    return {"confidence_method": "bootstrap", "confidence": 0.95, "confidence_lower": low, "confidence_upper": high}
+    return {
+        "confidence_method": "bootstrap",
+        "confidence": 0.95,
+        "confidence_lower": low,
+        "confidence_upper": high,
+    }
 
 
 @pytest.mark.parametrize(
     ("version", "metrics", "low", "high", "said"),
     [
-        # 30 of 100 with Se 1, Sp .75: [0, .186667]; uncorrected about [.21, .39]; of the pass rate about [.61, .79].
+        # 30 of 100 with Se 1, Sp .75: [0, .186667]; uncorrected about [.21, .39]; of the pass rate
+        # about [.61, .79].
         (
             "0.17.0",
             {"hit_sensitivity": 1.0, "hit_specificity": 0.75},
@@ -201,11 +247,19 @@ def interval(low: float, high: float) -> dict[str, object]:
     ],
 )
 def test_stored_interval_is_judged_with_and_without_se_and_sp(
-    tmp_path: Path, version: str, metrics: dict[str, float] | None, low: float, high: float, said: str
+    tmp_path: Path,
+    version: str,
+    metrics: dict[str, float] | None,
+    low: float,
+    high: float,
+    said: str,
 ) -> None:
     rows = [attempt(seq, f"p{seq}", [float(seq < 30)]) for seq in range(100)]
     path = report(
-        tmp_path, {"entry_type": "init", "garak_version": version}, *rows, evaluated(30, 100, **interval(low, high))
+        tmp_path,
+        {"entry_type": "init", "garak_version": version},
+        *rows,
+        evaluated(30, 100, **interval(low, high)),
     )
     options = {}
     if metrics:
@@ -217,16 +271,25 @@ def test_stored_interval_is_judged_with_and_without_se_and_sp(
 
 
 def test_recount_that_differs_names_the_threshold_at_which_it_agrees(tmp_path: Path) -> None:
-    path = report(tmp_path, attempt(0, "a", [0.6, 0.9]), attempt(1, "b", [0.2, 0.5]), evaluated(1, 4))
+    path = report(
+        tmp_path, attempt(0, "a", [0.6, 0.9]), attempt(1, "b", [0.2, 0.5]), evaluated(1, 4)
+    )
     runs = fnb.read(path)
     assert int(runs.frame["attack_success"].sum()) == 3, "a score of exactly 0.5 is a hit"
-    assert "demo.P / demo.D 3/4 here, 1/4 in its eval row (they agree at threshold=0.9)" in notes_of(runs)
+    assert (
+        "demo.P / demo.D 3/4 here, 1/4 in its eval row (they agree at threshold=0.9)"
+        in notes_of(runs)
+    )
     agreed = fnb.read(path, threshold=0.9)
     assert int(agreed.frame["attack_success"].sum()) == 1 and EQUAL in notes_of(agreed)
 
 
 def test_threshold_of_the_run_is_said_when_it_is_another(tmp_path: Path) -> None:
-    path = report(tmp_path, {"entry_type": "config", "model_name": "bot", "eval_threshold": 0.8}, attempt(scores=[0.6]))
+    path = report(
+        tmp_path,
+        {"entry_type": "config", "model_name": "bot", "eval_threshold": 0.8},
+        attempt(scores=[0.6]),
+    )
     assert "own threshold was 0.8, this table uses 0.5" in notes_of(fnb.read(path))
 
 
@@ -244,7 +307,9 @@ def test_hitlog_is_refused_with_the_reason(name: str) -> None:
 
 def test_detector_metrics_are_no_outcomes(tmp_path: Path) -> None:
     path = tmp_path / "detector_metrics_summary.json"
-    path.write_text('{"results": {"demo.D": {"metrics": {"hit_sensitivity": 0.9, "hit_specificity": 0.8}}}}')
+    path.write_text(
+        '{"results": {"demo.D": {"metrics": {"hit_sensitivity": 0.9, "hit_specificity": 0.8}}}}'
+    )
     with pytest.raises(fnb.OutcomesError, match="give it as detector_metrics="):
         fnb.read(path)
 
@@ -260,7 +325,12 @@ def test_iterative_attempts_pair_with_no_other_run(tmp_path: Path) -> None:
 
 def test_buff_is_in_the_case_and_its_source_is_a_cluster(tmp_path: Path) -> None:
     buffed = {"buff_creator": "Lowercase", "buff_source_attempt_uuid": "source-1"}
-    path = report(tmp_path, attempt(0, "say a", notes=buffed), attempt(0, "say b", notes=buffed), attempt(1, "say b"))
+    path = report(
+        tmp_path,
+        attempt(0, "say a", notes=buffed),
+        attempt(0, "say b", notes=buffed),
+        attempt(1, "say b"),
+    )
     frame = fnb.read(path).frame
     assert frame["case_id"].nunique() == 3
     assert frame["source_prompt"].tolist()[:2] == ["source-1", "source-1"]
@@ -271,24 +341,41 @@ def test_system_prompt_of_the_run_is_not_part_of_the_case(tmp_path: Path) -> Non
         return {"turns": [{"role": role, "content": {"text": said}} for role, said in pairs]}
 
     plain = report(tmp_path, attempt(0, turns(("user", "hi"))), name="plain.report.jsonl")
-    setup = {"entry_type": "start_run setup", "plugins.target_name": "bot", "run.system_prompt": "be safe"}
-    guard = report(tmp_path, setup, attempt(0, turns(("system", "be safe"), ("user", "hi"))),
-                   attempt(1, turns(("system", "another"), ("user", "hi"))), name="guard.report.jsonl")  # fmt: skip
+    setup = {
+        "entry_type": "start_run setup",
+        "plugins.target_name": "bot",
+        "run.system_prompt": "be safe",
+    }
+    guard = report(
+        tmp_path,
+        setup,
+        attempt(0, turns(("system", "be safe"), ("user", "hi"))),
+        attempt(1, turns(("system", "another"), ("user", "hi"))),
+        name="guard.report.jsonl",
+    )
     cases = fnb.read({"plain": plain, "guard": guard}).frame.groupby("mode")["case_id"].agg(set)
     assert len(cases["plain"]) == 1 and cases["plain"] < cases["guard"]
 
 
 def test_outputs_and_scores_of_different_number_are_missing_not_lost(tmp_path: Path) -> None:
     path = report(
-        tmp_path, attempt(0, "a", [1.0]) | {"outputs": ["x", None, "y"]}, attempt(1, "b", []) | {"outputs": ["x"]}
+        tmp_path,
+        attempt(0, "a", [1.0]) | {"outputs": ["x", None, "y"]},
+        attempt(1, "b", []) | {"outputs": ["x"]},
     )
     hits = fnb.read(path).frame["attack_success"]
     assert (len(hits), int(hits.notna().sum()), int(hits.sum())) == (4, 1, 1)
 
 
 def test_what_is_not_understood_is_named(tmp_path: Path) -> None:
-    path = report(tmp_path, attempt(), {"entry_type": "new_thing"}, attempt(2, "c") | {"status": 7}, {"no": "type"},
-                  evaluated(5, 3))  # fmt: skip
+    path = report(
+        tmp_path,
+        attempt(),
+        {"entry_type": "new_thing"},
+        attempt(2, "c") | {"status": 7},
+        {"no": "type"},
+        evaluated(5, 3),
+    )
     said = notes_of(fnb.read(path))
     assert "rows of an unknown type left out: 2 (first: r.report.jsonl:4, 'new_thing')" in said
     assert "attempts with an unknown status left out: 1 (first: r.report.jsonl:5, '7')" in said
@@ -296,12 +383,16 @@ def test_what_is_not_understood_is_named(tmp_path: Path) -> None:
 
 
 def test_report_without_a_judged_attempt_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(fnb.OutcomesError, match=r"no judged attempt \(status 2; 1 were only sent\)"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"no judged attempt \(status 2; 1 were only sent\)"
+    ):
         fnb.read(report(tmp_path, attempt() | {"status": 1}))
 
 
 def test_two_runs_of_one_target_are_told_apart_by_their_files(tmp_path: Path) -> None:
-    first, second = (report(tmp_path, attempt(), name=f"{name}.report.jsonl") for name in ("before", "after"))
+    first, second = (
+        report(tmp_path, attempt(), name=f"{name}.report.jsonl") for name in ("before", "after")
+    )
     runs = fnb.read([first, second])
     assert set(runs.modes) == {"before", "after"}
     assert fnb.read({"x": first, "y": second}).modes == ("x", "y")
@@ -321,5 +412,7 @@ def test_settings_of_the_run_are_not_shown() -> None:
 
 
 def test_names_of_files_that_garak_gives_tell_two_runs_apart(tmp_path: Path) -> None:
-    paths = [report(tmp_path, attempt(), name=f"garak.{name}.report.jsonl") for name in ("0a-1", "0b-2")]
+    paths = [
+        report(tmp_path, attempt(), name=f"garak.{name}.report.jsonl") for name in ("0a-1", "0b-2")
+    ]
     assert set(fnb.read(paths).modes) == {"garak.0a-1", "garak.0b-2"}

@@ -33,9 +33,15 @@ def counts(runs: fnb.Outcomes, flag: str, kind: str) -> tuple[int, int, int]:
 
 def sample(case: object = "c1", epoch: int = 1, value: Any = 1, **more: Any) -> dict[str, Any]:
     return {
-        "id": case, "epoch": epoch, "scores": {"s": {"value": value, "answer": "said"}}, "metadata": {},
-        "output": {"completion": "said", "choices": [{}]}, "total_time": 0.5, "uuid": f"{case}-{epoch}", **more,
-    }  # fmt: skip
+        "id": case,
+        "epoch": epoch,
+        "scores": {"s": {"value": value, "answer": "said"}},
+        "metadata": {},
+        "output": {"completion": "said", "choices": [{}]},
+        "total_time": 0.5,
+        "uuid": f"{case}-{epoch}",
+        **more,
+    }
 
 
 def header(**more: Any) -> dict[str, Any]:
@@ -43,7 +49,9 @@ def header(**more: Any) -> dict[str, Any]:
     return {"version": 2, "status": "success", "eval": run, **more}
 
 
-def json_log(folder: Path, *samples: Mapping[str, Any], name: str = "log.json", **more: Any) -> Path:
+def json_log(
+    folder: Path, *samples: Mapping[str, Any], name: str = "log.json", **more: Any
+) -> Path:
     path = folder / name
     path.write_text(json.dumps({**header(**more), "samples": list(samples)}, indent=2))
     return path
@@ -53,7 +61,9 @@ def eval_log(folder: Path, members: Mapping[str, Any], name: str = "log.eval") -
     path = folder / name
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, content in members.items():
-            archive.writestr(member, content if isinstance(content, bytes | str) else json.dumps(content))
+            archive.writestr(
+                member, content if isinstance(content, bytes | str) else json.dumps(content)
+            )
     return path
 
 
@@ -64,10 +74,15 @@ def summary_of(entry: Mapping[str, Any]) -> dict[str, Any]:
 # Counts made from the JSON logs with the json module alone.
 @pytest.mark.parametrize(
     ("path", "success", "gated"),
-    [(OFF, (33, 52, 54), (0, 18, 18)), (ON, (6, 52, 54), (3, 18, 18)),
-     (FILES / "injection_defence-off.json.gz", (33, 52, 54), (0, 18, 18))],
-)  # fmt: skip
-def test_generated_logs_have_the_counts_of_their_samples(path: Path, success: Any, gated: Any) -> None:
+    [
+        (OFF, (33, 52, 54), (0, 18, 18)),
+        (ON, (6, 52, 54), (3, 18, 18)),
+        (FILES / "injection_defence-off.json.gz", (33, 52, 54), (0, 18, 18)),
+    ],
+)
+def test_generated_logs_have_the_counts_of_their_samples(
+    path: Path, success: Any, gated: Any
+) -> None:
     runs = fnb.read(path, **OUTCOME)
     assert counts(runs, "attack_success", "attack") == success
     assert counts(runs, "gated", "benign") == gated
@@ -77,10 +92,14 @@ def test_generated_logs_have_the_counts_of_their_samples(path: Path, success: An
 
 def test_archive_and_json_give_the_same_table() -> None:
     # Two runs of one seeded task: only their times differ.
-    packed, plain = fnb.read(OFF, **OUTCOME).frame, fnb.read(FILES / "injection_defence-off.json.gz", **OUTCOME).frame
+    packed, plain = (
+        fnb.read(OFF, **OUTCOME).frame,
+        fnb.read(FILES / "injection_defence-off.json.gz", **OUTCOME).frame,
+    )
     key = ["case_id", "repeat"]
     packed, plain = (
-        one.sort_values(key, ignore_index=True).drop(columns=["source", "latency_ms"]) for one in (packed, plain)
+        one.sort_values(key, ignore_index=True).drop(columns=["source", "latency_ms"])
+        for one in (packed, plain)
     )
     assert packed[sorted(packed)].equals(plain[sorted(plain)])
 
@@ -94,8 +113,10 @@ def test_mode_is_the_defence_argument_and_epochs_are_repeats() -> None:
     assert {"tier", "scope", "template"} <= set(runs.columns)
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("model", "mockllm/model"), ("file", OFF.name), ("defence", "off"),
-                                                ("tier", None)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("model", "mockllm/model"), ("file", OFF.name), ("defence", "off"), ("tier", None)],
+)
 def test_mode_is_what_the_caller_picks(mode: str, expected: str | None) -> None:
     modes = fnb.read(OFF, mode=mode, attack_success="outcome.attack_success").modes
     assert modes == (expected,) if expected else len(modes) > 1
@@ -105,13 +126,18 @@ def test_undeclared_polarity_lists_the_scores_and_the_line_to_type() -> None:
     with pytest.raises(fnb.OutcomesError) as error:
         fnb.read(OFF)
     said = str(error.value)
-    for expected in ("outcome.attack_success (0, 1, missing)", "judge (C, I, N, missing)",
-                     f'fnb.read("{OFF.name}", attack_success="outcome.attack_success")'):  # fmt: skip
+    for expected in (
+        "outcome.attack_success (0, 1, missing)",
+        "judge (C, I, N, missing)",
+        f'fnb.read("{OFF.name}", attack_success="outcome.attack_success")',
+    ):
         assert expected in said
 
 
 def test_letters_need_words_and_the_message_gives_them() -> None:
-    with pytest.raises(fnb.OutcomesError, match=r'attack_success=fnb.words\("judge", true=\["I"\], false=\["C"\]\)'):
+    with pytest.raises(
+        fnb.OutcomesError, match=r'attack_success=fnb.words\("judge", true=\["I"\], false=\["C"\]\)'
+    ):
         fnb.read(OFF, attack_success="judge")
     with pytest.raises(fnb.OutcomesError, match="is a table; name one of its keys"):
         fnb.read(OFF, attack_success="outcome")
@@ -140,10 +166,13 @@ def test_score_on_an_empty_answer_is_flagged_and_missing_on_request() -> None:
     ("name", "k", "n"),
     [
         ("2025-02-11T15-18-04-05-00_popularity_mj7khqpMM4GBCfVQozKgzB.eval", 2, 10),
-        ("log_formats.eval", 1, 1), ("log_formats.json", 1, 1), ("log_streaming.eval", 1, 4),
-        ("log_read_sample.eval", 0, 1), ("log_read_sample.json", 0, 1),
+        ("log_formats.eval", 1, 1),
+        ("log_formats.json", 1, 1),
+        ("log_streaming.eval", 1, 4),
+        ("log_read_sample.eval", 0, 1),
+        ("log_read_sample.json", 0, 1),
     ],
-)  # fmt: skip
+)
 def test_real_logs_are_recounted(name: str, k: int, n: int) -> None:
     runs = fnb.read(FILES / name, attack_success=RESISTED)
     assert (int(runs.frame["attack_success"].sum()), len(runs.frame)) == (k, n)
@@ -151,9 +180,15 @@ def test_real_logs_are_recounted(name: str, k: int, n: int) -> None:
 
 
 def test_other_endings_and_scores_of_real_logs() -> None:
-    exact = fnb.read(FILES / "log_length_stop_reason.txt", attack_success=fnb.words("exact", true=["I"], false=["C"]))
+    exact = fnb.read(
+        FILES / "log_length_stop_reason.txt",
+        attack_success=fnb.words("exact", true=["I"], false=["C"]),
+    )
     assert exact.frame["attack_success"].tolist() == [True]
-    choice = fnb.read(FILES / "mmlu-summary-choices.eval", attack_resisted=fnb.words("choice", true=["C"], false=["I"]))
+    choice = fnb.read(
+        FILES / "mmlu-summary-choices.eval",
+        attack_resisted=fnb.words("choice", true=["C"], false=["I"]),
+    )
     assert choice.frame["attack_success"].tolist() == [True]
     assert choice.frame["subject"].tolist() == ["college_physics"]
 
@@ -161,9 +196,15 @@ def test_other_endings_and_scores_of_real_logs() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval", "10 samples have no score"),
+        (
+            "2025-02-11T15-17-00-05-00_popularity_dPiJifoWeEQBrfWsAopzWr.eval",
+            "10 samples have no score",
+        ),
         ("log_tool_call_error.json", "1 samples have no score"),
-        ("log_version_3.txt", "has no samples, only quoted results (model_graded_fact accuracy = 1"),
+        (
+            "log_version_3.txt",
+            "has no samples, only quoted results (model_graded_fact accuracy = 1",
+        ),
     ],
 )
 def test_logs_without_outcomes_say_so(name: str, said: str) -> None:
@@ -192,13 +233,18 @@ def test_reductions_over_several_epochs_are_no_outcomes(tmp_path: Path) -> None:
 
 def test_results_that_differ_from_the_recount_are_said(tmp_path: Path) -> None:
     stated = {"scores": [{"name": "s", "scorer": "s", "metrics": {"mean": {"value": 0.25}}}]}
-    runs = fnb.read(json_log(tmp_path, sample("a"), sample("b", value=0), results=stated), attack_success="s")
+    runs = fnb.read(
+        json_log(tmp_path, sample("a"), sample("b", value=0), results=stated), attack_success="s"
+    )
     assert "s 0.25 in the log, 0.5 here" in notes_of(runs)
 
 
 def test_nan_score_is_missing_and_infinity_survives(tmp_path: Path) -> None:
     path = json_log(
-        tmp_path, sample("a", value=float("nan")), sample("b", value=1), sample("c", total_time=float("inf"))
+        tmp_path,
+        sample("a", value=float("nan")),
+        sample("b", value=1),
+        sample("c", total_time=float("inf")),
     )
     assert "NaN" in path.read_text() and "Infinity" in path.read_text()
     frame = fnb.read(path, attack_success="s").frame
@@ -207,25 +253,49 @@ def test_nan_score_is_missing_and_infinity_survives(tmp_path: Path) -> None:
 
 
 def test_error_beats_a_score(tmp_path: Path) -> None:
-    runs = fnb.read(json_log(tmp_path, sample("a", error={"message": "503"}), sample("b")), attack_success="s")
+    runs = fnb.read(
+        json_log(tmp_path, sample("a", error={"message": "503"}), sample("b")), attack_success="s"
+    )
     assert runs.frame["attack_success"].isna().tolist() == [True, False]
     assert runs.frame["error"].tolist()[0] == "503"
 
 
 def test_numbers_need_a_threshold_unless_they_are_0_and_1(tmp_path: Path) -> None:
-    path = json_log(tmp_path, sample("a", value=0.7), sample("b", value=0.2), sample("c", value=True))
+    path = json_log(
+        tmp_path, sample("a", value=0.7), sample("b", value=0.2), sample("c", value=True)
+    )
     with pytest.raises(fnb.OutcomesError, match=r"0\.7"):
         fnb.read(path, attack_success="s")
-    assert fnb.read(path, attack_success="s", threshold=0.7).frame["attack_success"].tolist() == [True, False, True]
+    assert fnb.read(path, attack_success="s", threshold=0.7).frame["attack_success"].tolist() == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_metadata_that_looks_like_an_outcome_is_no_outcome(tmp_path: Path) -> None:
-    path = json_log(tmp_path, sample("a", value=0, metadata={"attack_success": True, "blocked": True, "kind": "attack",
-                                                            "mode": "x", "long": "y" * 300, "list": [1]}))  # fmt: skip
+    path = json_log(
+        tmp_path,
+        sample(
+            "a",
+            value=0,
+            metadata={
+                "attack_success": True,
+                "blocked": True,
+                "kind": "attack",
+                "mode": "x",
+                "long": "y" * 300,
+                "list": [1],
+            },
+        ),
+    )
     runs = fnb.read(path, attack_success="s")
     assert runs.frame["attack_success"].tolist() == [False] and "blocked" not in runs.columns
     assert runs.frame["metadata.blocked"].tolist() == ["true"] and runs.modes == ("mock/model",)
-    assert "metadata left out (long texts, lists or tables; name one to have it): long, list" in notes_of(runs)
+    assert (
+        "metadata left out (long texts, lists or tables; name one to have it): long, list"
+        in notes_of(runs)
+    )
     assert fnb.read(path, attack_success="s", tier="long").frame["tier"].tolist() == ["y" * 300]
     assert fnb.read(path, attack_success="s", mode="metadata.mode").modes == ("x",)
 
@@ -256,51 +326,92 @@ def test_named_runs_of_different_tasks_form_no_pair(tmp_path: Path) -> None:
     runs = fnb.read({"before": first, "after": second}, attack_success="s")
     cases = runs.frame.groupby("mode")["case_id"].apply(list).to_dict()
     assert cases == {"before": ["demo/1", "demo/2"], "after": ["other/1", "other/2"]}
-    assert "different tasks (demo, other): the case names its task, and cases of two tasks form no pair" in runs.notes
+    assert (
+        "different tasks (demo, other): the case names its task, and cases of two tasks form no pair"
+        in runs.notes
+    )
     # Neither a word for the suite nor one for the mode makes one task of them.
-    told = fnb.read({"before": first, "after": second}, attack_success="s", suite=fnb.const("mine"), mode="file")
+    told = fnb.read(
+        {"before": first, "after": second}, attack_success="s", suite=fnb.const("mine"), mode="file"
+    )
     assert sorted(told.frame["case_id"]) == ["demo/1", "demo/2", "other/1", "other/2"]
 
 
 def test_named_runs_of_one_task_pair_by_their_own_names(tmp_path: Path) -> None:
     first, second = of_task(tmp_path, "demo", "a.json"), of_task(tmp_path, "demo", "b.json", 0)
     runs = fnb.read({"before": first, "after": second}, attack_success="s")
-    assert runs.frame["case_id"].tolist() == ["1", "2", "1", "2"] and "different tasks" not in notes_of(runs)
+    assert runs.frame["case_id"].tolist() == [
+        "1",
+        "2",
+        "1",
+        "2",
+    ] and "different tasks" not in notes_of(runs)
 
 
 def test_a_task_that_stands_in_both_named_runs_pairs_there(tmp_path: Path) -> None:
-    demo, other, again = (of_task(tmp_path, task, f"{name}.json") for task, name in
-                          (("demo", "a"), ("other", "b"), ("demo", "c")))  # fmt: skip
+    demo, other, again = (
+        of_task(tmp_path, task, f"{name}.json")
+        for task, name in (("demo", "a"), ("other", "b"), ("demo", "c"))
+    )
     runs = fnb.read({"before": [demo, other], "after": again}, attack_success="s")
     cases = runs.frame.groupby("mode")["case_id"].apply(sorted).to_dict()
-    assert cases == {"before": ["demo/1", "demo/2", "other/1", "other/2"], "after": ["demo/1", "demo/2"]}
+    assert cases == {
+        "before": ["demo/1", "demo/2", "other/1", "other/2"],
+        "after": ["demo/1", "demo/2"],
+    }
 
 
 def test_a_declared_case_is_taken_at_its_word_whatever_the_task(tmp_path: Path) -> None:
-    logs = [json_log(tmp_path, sample(1, metadata={"key": "x"}), name=f"{task}.json",
-                     eval=header()["eval"] | {"task": task}) for task in ("demo", "other")]  # fmt: skip
+    logs = [
+        json_log(
+            tmp_path,
+            sample(1, metadata={"key": "x"}),
+            name=f"{task}.json",
+            eval=header()["eval"] | {"task": task},
+        )
+        for task in ("demo", "other")
+    ]
     runs = fnb.read({"before": logs[0], "after": logs[1]}, attack_success="s", case_id="key")
     assert runs.frame["case_id"].tolist() == ["x", "x"]
 
 
 def test_unfinished_log_is_read_from_its_journal_and_says_so(tmp_path: Path) -> None:
     one, two = sample("a"), sample("b", value=0)
-    path = eval_log(tmp_path, {"_journal/start.json": header(), "_journal/summaries/1.json": [summary_of(one)],
-                               "samples/a_epoch_1.json": one, "samples/b_epoch_1.json": two})  # fmt: skip
+    path = eval_log(
+        tmp_path,
+        {
+            "_journal/start.json": header(),
+            "_journal/summaries/1.json": [summary_of(one)],
+            "samples/a_epoch_1.json": one,
+            "samples/b_epoch_1.json": two,
+        },
+    )
     runs = fnb.read(path, attack_success="s")
-    assert sorted(zip(runs.frame["case_id"], runs.frame["attack_success"], strict=True)) == [("a", True), ("b", False)]
+    assert sorted(zip(runs.frame["case_id"], runs.frame["attack_success"], strict=True)) == [
+        ("a", True),
+        ("b", False),
+    ]
     assert "the log is unfinished" in notes_of(runs)
 
 
 def test_later_summary_of_a_sample_wins(tmp_path: Path) -> None:
-    pieces = {f"_journal/summaries/{i}.json": [summary_of(sample("a", value=int(i == 10)))] for i in (10, 9)}
-    runs = fnb.read(eval_log(tmp_path, {"_journal/start.json": header(), **pieces}), attack_success="s")
+    pieces = {
+        f"_journal/summaries/{i}.json": [summary_of(sample("a", value=int(i == 10)))]
+        for i in (10, 9)
+    }
+    runs = fnb.read(
+        eval_log(tmp_path, {"_journal/start.json": header(), **pieces}), attack_success="s"
+    )
     assert runs.frame["attack_success"].tolist() == [True]
 
 
 def test_sample_members_are_not_opened_when_summaries_are_enough(tmp_path: Path) -> None:
     entry = sample("a", metadata={"kind": "attack"})
-    members = {"header.json": header(), "summaries.json": [summary_of(entry)], "samples/a_epoch_1.json": b"{ damaged"}
+    members = {
+        "header.json": header(),
+        "summaries.json": [summary_of(entry)],
+        "samples/a_epoch_1.json": b"{ damaged",
+    }
     assert len(fnb.read(eval_log(tmp_path, members), attack_success="s").frame) == 1
 
 
@@ -313,19 +424,35 @@ def test_sample_members_are_not_opened_when_summaries_are_enough(tmp_path: Path)
         {"scores": {"s": {"value": 1, "answer": ""}}},  # perhaps a swallowed failure
     ],
 )
-def test_sample_members_are_opened_where_the_summary_is_not_enough(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_sample_members_are_opened_where_the_summary_is_not_enough(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
     entry = sample("a", metadata={"note": "whole"})
-    short = {key: value for key, value in {**summary_of(entry), **change}.items() if value is not None}
-    path = eval_log(tmp_path, {"header.json": header(), "summaries.json": [short], "samples/a_epoch_1.json": entry})
+    short = {
+        key: value for key, value in {**summary_of(entry), **change}.items() if value is not None
+    }
+    path = eval_log(
+        tmp_path,
+        {"header.json": header(), "summaries.json": [short], "samples/a_epoch_1.json": entry},
+    )
     assert fnb.read(path, attack_success="s", tier="note").frame["tier"].tolist() == ["whole"]
 
 
 def test_invalidated_sample_is_missing(tmp_path: Path) -> None:
     entry = sample("a", invalidation={"author": "x"})
-    path = eval_log(tmp_path, {"header.json": header(invalidated=True), "summaries.json": [summary_of(sample("a"))],
-                               "samples/a_epoch_1.json": entry})  # fmt: skip
+    path = eval_log(
+        tmp_path,
+        {
+            "header.json": header(invalidated=True),
+            "summaries.json": [summary_of(sample("a"))],
+            "samples/a_epoch_1.json": entry,
+        },
+    )
     runs = fnb.read(path, attack_success="s")
-    assert runs.frame["error"].tolist() == ["invalidated"] and runs.frame["attack_success"].isna().all()
+    assert (
+        runs.frame["error"].tolist() == ["invalidated"]
+        and runs.frame["attack_success"].isna().all()
+    )
 
 
 def test_transcripts_of_an_indented_log_are_skipped_without_parsing() -> None:
@@ -336,27 +463,42 @@ def test_transcripts_of_an_indented_log_are_skipped_without_parsing() -> None:
     assert [is_sample for _, is_sample in pieces] == [True, False]
     assert b"xxxx" not in pieces[0][0]
     kept = json.loads(pieces[0][0])
-    assert (kept["messages"], kept["events"], kept["store"], kept["attachments"]) == (None, [], None, None)
+    assert (kept["messages"], kept["events"], kept["store"], kept["attachments"]) == (
+        None,
+        [],
+        None,
+        None,
+    )
     assert kept["scores"]["s"]["value"] == 1
 
 
 @pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])
 def test_indentation_makes_no_difference(tmp_path: Path, indent: Any) -> None:
     path = tmp_path / "log.json"
-    content = {**header(), "samples": [sample("a", messages=["m"]), sample("b", value=0)], "stats": {}}
+    content = {
+        **header(),
+        "samples": [sample("a", messages=["m"]), sample("b", value=0)],
+        "stats": {},
+    }
     path.write_text(json.dumps(content, indent=indent))
     assert fnb.read(path, attack_success="s").frame["attack_success"].tolist() == [True, False]
 
 
-def test_zstandard_is_asked_for_in_one_line_when_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zstandard_is_asked_for_in_one_line_when_it_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(fnb.OutcomesError, match=r"zstandard; install it with: pip install 'ferrite-nb\[inspect\]'"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"zstandard; install it with: pip install 'ferrite-nb\[inspect\]'"
+    ):
         fnb.read(OFF, **OUTCOME)
     old = fnb.read(FILES / "log_formats.eval", attack_success=RESISTED)
     assert len(old.frame) == 1, "deflated logs need no zstandard"
 
 
-def test_a_member_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ferrite_nb.readers import _archives
 
     monkeypatch.setattr(_archives, "MEMBER_LIMIT", 1000)
@@ -379,7 +521,9 @@ def test_torn_json_log_is_refused_with_its_name(tmp_path: Path) -> None:
         fnb.read(path, attack_success="s")
 
 
-@pytest.mark.parametrize(("value", "mode"), [(None, "none"), (False, "false"), (["a", "b"], "a+b"), ("x", "x")])
+@pytest.mark.parametrize(
+    ("value", "mode"), [(None, "none"), (False, "false"), (["a", "b"], "a+b"), ("x", "x")]
+)
 def test_defence_of_any_type_is_a_mode(tmp_path: Path, value: Any, mode: str) -> None:
     log = header()
     log["eval"]["task_args"] = {"defence": value, "limit": 3}

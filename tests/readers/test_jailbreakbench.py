@@ -1,4 +1,6 @@
-"""JailbreakBench artifacts: attacks that gave up, two judges, a stored count that follows an older judge."""
+"""JailbreakBench artifacts: attacks that gave up, two judges, a stored count that follows an older
+judge.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,25 @@ import ferrite_nb as fnb
 from .test_read import put
 
 
-def artifact(method="PAIR", model="vicuna", defense=None, stored=None, success=(True, False, False)):
+def artifact(
+    method="PAIR", model="vicuna", defense=None, stored=None, success=(True, False, False)
+):
     """An artifact with one behaviour per outcome; the last attack gave up."""
     last = len(success) - 1
     jailbreaks = [
         {
-            "index": index, "goal": "(invented)", "behavior": f"b{index}", "category": "Fraud", "jailbroken": hit,
-            "prompt": None if index == last else "(invented)", "response": None, "response_tokens": 10 * index,
+            "index": index,
+            "goal": "(invented)",
+            "behavior": f"b{index}",
+            "category": "Fraud",
+            "jailbroken": hit,
+            "prompt": None if index == last else "(invented)",
+            "response": None,
+            "response_tokens": 10 * index,
             "jailbroken_llama_guard1": not hit,
         }
         for index, hit in enumerate(success)
-    ]  # fmt: skip
+    ]
     parameters = {"method": method, "model": model, "attack_type": "black_box", "defense": defense}
     if stored is not None:
         parameters["number_of_jailbreaks"] = stored
@@ -51,7 +61,9 @@ def test_both_denominators_are_reported(tmp_path):
 
 def test_a_stored_count_of_an_older_judge_is_noted(tmp_path):
     runs = fnb.read(put(tmp_path, "a.json", artifact(stored=2)))
-    assert "a.json: it states 2 jailbreaks, its labels are counted again: true labels: 1" in runs.notes
+    assert (
+        "a.json: it states 2 jailbreaks, its labels are counted again: true labels: 1" in runs.notes
+    )
     runs = fnb.read(put(tmp_path, "a.json", artifact(stored=1)))
     assert not any("counted again" in note for note in runs.notes)
 
@@ -71,7 +83,9 @@ def test_the_second_judge_can_be_declared(tmp_path):
     assert runs.frame["attack_success"].tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("text", ['{"parameters": {}, "jailbreaks": []}', '{"parameters": 1, "jailbreaks": {"a": 1}}'])
+@pytest.mark.parametrize(
+    "text", ['{"parameters": {}, "jailbreaks": []}', '{"parameters": 1, "jailbreaks": {"a": 1}}']
+)
 def test_an_empty_artifact_is_refused(tmp_path, text):
     with pytest.raises(fnb.OutcomesError, match=r"a.json holds no list of jailbreaks"):
         fnb.read(put(tmp_path, "a.json", text))

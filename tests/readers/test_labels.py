@@ -1,4 +1,6 @@
-"""Labels of judges, PyRIT's evaluations and detector scores: tables for the verbs that take them."""
+"""Labels of judges, PyRIT's evaluations and detector scores: tables for the verbs that take
+them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ def test_a_third_state_stays_a_state(tmp_path):
     text = "item,human,judge\n001,yes,true\n002,no,refused\n003,,false\n"
     labels = read_labels(put(tmp_path, "a.csv", text))
     assert labels["item"].tolist() == ["001", "002", "003"]
-    assert labels["human"].tolist() == [True, False, pd.NA] and labels["judge"].tolist() == ["true", "refused", "false"]
+    assert labels["human"].tolist() == [True, False, pd.NA] and labels["judge"].tolist() == [
+        "true",
+        "refused",
+        "false",
+    ]
 
 
 def test_identifiers_and_strata_stay_text(tmp_path):
@@ -41,7 +47,10 @@ def test_identifiers_and_strata_stay_text(tmp_path):
 
 def test_counts_of_judges_are_whole_numbers(tmp_path):
     labels = read_labels(put(tmp_path, "a.csv", "judge,tp,fn,tn,fp\nJ,47,140,186,3\n"))
-    assert labels[["tp", "fn", "tn", "fp"]].iloc[0].tolist() == [47, 140, 186, 3] and labels["tp"].dtype == "int64"
+    assert (
+        labels[["tp", "fn", "tn", "fp"]].iloc[0].tolist() == [47, 140, 186, 3]
+        and labels["tp"].dtype == "int64"
+    )
     with pytest.raises(fnb.OutcomesError, match=r"a.csv: column fn must hold whole numbers"):
         read_labels(put(tmp_path, "a.csv", "judge,tp,fn,tn,fp\nJ,47,0.5,186,3\n"))
 
@@ -55,10 +64,22 @@ def test_labels_are_read_by_the_verb(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,human,judge\n1,true,true\n", r"holds labels of judges .*read_labels\('a.csv'\).*human='human'"),
-        ("judge,tp,fn,tn,fp\nJ,1,2,3,4\n", r"holds counts of a judge .*fnb.rates\(runs, judge=labels\)"),
-        ("score,label\n0.5,attack\n", r"holds scores of a detector, .*labels: attack.*fnb.detector\(scores"),
-        ("id,score,label\n1,high,attack\n", "a.csv, row 1: column score has 'high'; a score must be a number"),
+        (
+            "item,human,judge\n1,true,true\n",
+            r"holds labels of judges .*read_labels\('a.csv'\).*human='human'",
+        ),
+        (
+            "judge,tp,fn,tn,fp\nJ,1,2,3,4\n",
+            r"holds counts of a judge .*fnb.rates\(runs, judge=labels\)",
+        ),
+        (
+            "score,label\n0.5,attack\n",
+            r"holds scores of a detector, .*labels: attack.*fnb.detector\(scores",
+        ),
+        (
+            "id,score,label\n1,high,attack\n",
+            "a.csv, row 1: column score has 'high'; a score must be a number",
+        ),
         (
             "# dataset_version=1.0,,,\nobjective,assistant_response,human_score,data_type\nx,y,1,text\n",
             "labels of judges",
@@ -81,21 +102,28 @@ def test_scores_of_raters_are_numbers_and_true_only_at_a_given_threshold():
     labels = read_labels(PYRIT)
     assert len(labels) == 199 and labels["human_score_1"].tolist()[:3] == [0.25, 0.0, 0.75]
     at = read_labels(PYRIT, threshold=0.5)
-    assert at["human_score_1"].tolist()[:3] == [False, False, True] and at["human_score_1"].dtype == "boolean"
+    assert (
+        at["human_score_1"].tolist()[:3] == [False, False, True]
+        and at["human_score_1"].dtype == "boolean"
+    )
     assert (at["human_score_2"] == (labels["human_score_2"] >= 0.5)).all()
 
 
 def test_the_comment_is_skipped_and_harmful_texts_are_not_kept(tmp_path):
-    text = (
-        "# dataset_version=1.0,,,\nobjective,assistant_response,human_score,data_type\n(o),(r),1,text\n(o),(r),0,text\n"
-    )
+    text = "# dataset_version=1.0,,,\nobjective,assistant_response,human_score,data_type\n(o),(r),1,text\n(o),(r),0,text\n"
     labels = read_labels(put(tmp_path, "a.csv", text))
     assert labels.columns.tolist() == ["item", "human_score", "data_type"]
     assert labels["human_score"].tolist() == [True, False]
 
 
 def metrics(n=376, accuracy=233 / 376, precision=47 / 50, recall=47 / 187):
-    rates = {"num_responses": n, "accuracy": accuracy, "precision": precision, "recall": recall, "f1_score": 0.4}
+    rates = {
+        "num_responses": n,
+        "accuracy": accuracy,
+        "precision": precision,
+        "recall": recall,
+        "f1_score": 0.4,
+    }
     return json.dumps({"scorer_name": "S", "metrics": rates}) + "\n"
 
 
@@ -104,7 +132,9 @@ def test_counts_are_solved_back_from_the_rates_of_a_metrics_file(tmp_path):
     labels = read_labels(put(tmp_path, "m.jsonl", metrics()))
     tp, fn, tn, fp = labels[["tp", "fn", "tn", "fp"]].iloc[0]
     assert (tp, fn, tn, fp) == (47, 140, 186, 3)
-    assert tp / (tp + fn) == pytest.approx(0.2513, abs=5e-5) and tn / (tn + fp) == pytest.approx(0.9841, abs=5e-5)
+    assert tp / (tp + fn) == pytest.approx(0.2513, abs=5e-5) and tn / (tn + fp) == pytest.approx(
+        0.9841, abs=5e-5
+    )
 
 
 @pytest.mark.parametrize("change", [{"precision": 0.5001}, {"accuracy": 0.123}, {"recall": 0.0}])
@@ -115,7 +145,9 @@ def test_rates_that_fit_no_counts_are_refused(tmp_path, change):
 
 def test_a_metrics_file_without_rates_is_refused(tmp_path):
     with pytest.raises(fnb.OutcomesError, match=r"m.jsonl holds no scorer with num_responses"):
-        read_labels(put(tmp_path, "m.jsonl", json.dumps({"metrics": {"num_responses": "many"}}) + "\n"))
+        read_labels(
+            put(tmp_path, "m.jsonl", json.dumps({"metrics": {"num_responses": "many"}}) + "\n")
+        )
 
 
 @settings(deadline=None)
@@ -128,10 +160,18 @@ def test_the_true_counts_are_among_the_solutions(cells):
 
 # Detector scores.
 def test_scores_are_numbers_and_labels_stay_as_written(tmp_path):
-    scores = read_scores(put(tmp_path, "a.csv", "id,Score,label,model\n01,0.91,1.0,x\n02,,0.0,y\n03,nan,1.0,y\n"))
+    scores = read_scores(
+        put(tmp_path, "a.csv", "id,Score,label,model\n01,0.91,1.0,x\n02,,0.0,y\n03,nan,1.0,y\n")
+    )
     assert scores["score"].isna().tolist() == [False, True, True] and scores["score"][0] == 0.91
-    assert scores["label"].tolist() == ["1.0", "0.0", "1.0"] and scores["id"].tolist() == ["01", "02", "03"]
-    with pytest.raises(fnb.OutcomesError, match=r"no column 'truth'; the columns are id, score, label, model"):
+    assert scores["label"].tolist() == ["1.0", "0.0", "1.0"] and scores["id"].tolist() == [
+        "01",
+        "02",
+        "03",
+    ]
+    with pytest.raises(
+        fnb.OutcomesError, match=r"no column 'truth'; the columns are id, score, label, model"
+    ):
         read_scores(put(tmp_path, "a.csv", "id,score,label,model\n1,1,a,x\n"), label="truth")
 
 

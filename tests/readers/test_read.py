@@ -36,7 +36,14 @@ def test_a_file_a_folder_a_glob_and_a_list_give_the_same_rows(tmp_path):
     head = TABLE.splitlines(keepends=True)[0]
     one, two = put(tmp_path, "1.csv", head + off), put(tmp_path, "2.csv", head + on)
     wanted = pd.concat([fnb.read(one).frame, fnb.read(two).frame], ignore_index=True)
-    for what in (tmp_path, str(tmp_path), str(tmp_path / "*.csv"), tmp_path / "?.csv", [one, two], (str(one), two)):
+    for what in (
+        tmp_path,
+        str(tmp_path),
+        str(tmp_path / "*.csv"),
+        tmp_path / "?.csv",
+        [one, two],
+        (str(one), two),
+    ):
         pd.testing.assert_frame_equal(fnb.read(what).frame, wanted)
 
 
@@ -58,7 +65,9 @@ def test_a_bad_call_is_a_plain_error(tmp_path):
         fnb.read({})
     with pytest.raises(TypeError, match=r"a list given to fnb.read holds paths"):
         fnb.read([pd.DataFrame()])
-    with pytest.raises(TypeError, match=r"a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got int"):
+    with pytest.raises(
+        TypeError, match=r"a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got int"
+    ):
         fnb.read(3)
 
 
@@ -82,8 +91,11 @@ def test_names_become_the_modes(tmp_path):
     runs = fnb.read({"before": put(tmp_path, "1.csv", text), "after": put(tmp_path, "2.csv", text)})
     assert runs.modes == ("before", "after")
     assert runs.frame[["case_id", "mode"]].apply(tuple, axis=1).tolist() == [
-        ("a", "before"), ("b", "before"), ("a", "after"), ("b", "after"),
-    ]  # fmt: skip
+        ("a", "before"),
+        ("b", "before"),
+        ("a", "after"),
+        ("b", "after"),
+    ]
     assert runs.source == "1.csv, 2.csv"
 
 
@@ -117,7 +129,9 @@ def test_notes_of_all_files_are_said_once(tmp_path):
 
 def test_a_table_of_counts_and_one_of_cases_are_not_mixed(tmp_path):
     counts = put(tmp_path, "counts.csv", "k,n\n1,2\n")
-    with pytest.raises(fnb.OutcomesError, match=r"table of counts and a table of cases cannot be read as one"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"table of counts and a table of cases cannot be read as one"
+    ):
         fnb.read({"a": counts, "b": put(tmp_path, "cases.csv")})
 
 
@@ -130,7 +144,9 @@ def test_every_reader_says_its_name_and_the_plain_table_is_last():
 @pytest.mark.parametrize("name", ["results", "results.txt", "results.json", "results.csv.bak"])
 def test_a_format_is_recognised_by_its_content(tmp_path, name):
     assert len(fnb.read(put(tmp_path, name)).frame) == 4
-    objects = "".join(json.dumps(one) + "\n" for one in pd.read_csv(io.StringIO(TABLE)).to_dict("records"))
+    objects = "".join(
+        json.dumps(one) + "\n" for one in pd.read_csv(io.StringIO(TABLE)).to_dict("records")
+    )
     assert len(fnb.read(put(tmp_path, name, objects)).frame) == 4
 
 
@@ -149,17 +165,25 @@ def workbook() -> bytes:
         ("a.csv", b"\xef\xbb\xbf\n", "a.csv is empty"),
         ("a.xlsx", workbook(), "a.xlsx is a spreadsheet; save it as CSV"),
         ("a.csv", workbook(), "a.csv is a spreadsheet; save it as CSV"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "a.xls is a spreadsheet; save it as CSV"),
+        (
+            "a.xls",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600,
+            "a.xls is a spreadsheet; save it as CSV",
+        ),
         ("a.csv", pickle.dumps({"a": 1}), "a.csv is a Python pickle, .* never read"),
         ("a.pkl", pickle.dumps({"a": 1}, protocol=0), "a.pkl is a Python pickle"),
         ("a.csv", bytes(range(256)) * 20, "a.csv is a binary file"),
         ("a.csv", b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 90, "a.csv is a binary file"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c" + b"\x01" * 90, "a.7z is packed"),
         ("a.pdf", b"%PDF-1.7 ...", "a.pdf is a PDF"),
-        ("a.txt", b"only one word\n", "no known results format. It looks like text that starts with 'only one word"),
+        (
+            "a.txt",
+            b"only one word\n",
+            "no known results format. It looks like text that starts with 'only one word",
+        ),
         ("a.zip", b"PK\x05\x06" + b"\x00" * 18, "no known results format"),
     ],
-)  # fmt: skip
+)
 def test_what_is_never_read_is_refused_with_one_sentence(tmp_path, name, content, message):
     path = put(tmp_path, name, content)
     with pytest.raises(fnb.OutcomesError, match=message):
@@ -182,24 +206,33 @@ def test_a_foreign_database_is_refused(tmp_path):
     with sqlite3.connect(tmp_path / "a.db") as connection:
         connection.execute("CREATE TABLE other (x)")
     connection.close()
-    with pytest.raises(fnb.OutcomesError, match=r"a.db: no known results format. It looks like a file of kind sqlite"):
+    with pytest.raises(
+        fnb.OutcomesError,
+        match=r"a.db: no known results format. It looks like a file of kind sqlite",
+    ):
         fnb.read(tmp_path / "a.db")
 
 
 def test_a_zip_of_unknown_members_names_them(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("notes.txt", "x")
-    with pytest.raises(fnb.OutcomesError, match=r"a zip archive with the members notes.txt. What can be read: "):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"a zip archive with the members notes.txt. What can be read: "
+    ):
         fnb.read(tmp_path / "a.zip")
 
 
 # Folders.
 def test_an_empty_folder_and_one_without_results_are_refused(tmp_path):
-    with pytest.raises(fnb.OutcomesError, match=r"holds no results that can be read; it holds nothing"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"holds no results that can be read; it holds nothing"
+    ):
         fnb.read(tmp_path)
     put(tmp_path, "README.md", "a, b\n")
     put(tmp_path, "figure.png", b"\x89PNG\x00")
-    with pytest.raises(fnb.OutcomesError, match=r"it holds README.md, figure.png. What can be read"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"it holds README.md, figure.png. What can be read"
+    ):
         fnb.read(tmp_path)
 
 
@@ -208,10 +241,19 @@ def test_other_files_of_a_folder_are_counted(tmp_path):
     put(tmp_path, "README.md", "text")
     put(tmp_path, "sub/figure.png", b"\x89PNG\x00")
     runs = fnb.read(tmp_path)
-    assert "files in the folder that hold no known results and were not read: 2 (first: README.md)" in runs.notes
+    assert (
+        "files in the folder that hold no known results and were not read: 2 (first: README.md)"
+        in runs.notes
+    )
 
 
-RUN = {"schema": 1, "case_id": "a", "mode": "off", "kind": "attack", "outcome": {"attack_executed": True}}
+RUN = {
+    "schema": 1,
+    "case_id": "a",
+    "mode": "off",
+    "kind": "attack",
+    "outcome": {"attack_executed": True},
+}
 
 
 def test_a_plain_table_beside_results_of_a_harness_is_noted_not_read(tmp_path):
@@ -219,19 +261,32 @@ def test_a_plain_table_beside_results_of_a_harness_is_noted_not_read(tmp_path):
     put(tmp_path, "summary.csv", "mode,rate\noff,0.5\n")
     runs = fnb.read(tmp_path)
     assert len(runs.frame) == 1
-    assert any("files in the folder that were not read" in note and "summary.csv" in note for note in runs.notes)
+    assert any(
+        "files in the folder that were not read" in note and "summary.csv" in note
+        for note in runs.notes
+    )
 
 
 def test_a_folder_of_several_formats_is_refused(tmp_path):
     put(tmp_path, "runs.jsonl", json.dumps(RUN | {"run_key": "a|off"}) + "\n")
-    put(tmp_path, "eval.csv", "case_id,corpus,tier,defense_mode,final_outcome\na,Attack,T,On,Executed\n")
-    with pytest.raises(fnb.OutcomesError, match=r"holds results of several formats .*; name the files to read"):
+    put(
+        tmp_path,
+        "eval.csv",
+        "case_id,corpus,tier,defense_mode,final_outcome\na,Attack,T,On,Executed\n",
+    )
+    with pytest.raises(
+        fnb.OutcomesError, match=r"holds results of several formats .*; name the files to read"
+    ):
         fnb.read(tmp_path)
 
 
 def test_ten_thousand_files_are_read(tmp_path):
     for number in range(10_000):
-        line = RUN | {"case_id": f"c{number}", "run_key": f"c{number}|off", "ground_truth": "deviation"}
+        line = RUN | {
+            "case_id": f"c{number}",
+            "run_key": f"c{number}|off",
+            "ground_truth": "deviation",
+        }
         (tmp_path / f"{number}.jsonl").write_text(json.dumps(line) + "\n")
     runs = fnb.read(tmp_path)
     assert len(runs.frame) == 10_000 and runs.frame["case_id"].nunique() == 10_000
@@ -239,7 +294,9 @@ def test_ten_thousand_files_are_read(tmp_path):
 
 def test_many_files_show_a_text_bar(tmp_path, capsys):
     for number in range(BAR_FROM):
-        (tmp_path / f"{number}.csv").write_text(f"case_id,mode,attack_success\nc{number},On,{number % 2}\n")
+        (tmp_path / f"{number}.csv").write_text(
+            f"case_id,mode,attack_success\nc{number},On,{number % 2}\n"
+        )
     runs = fnb.read(tmp_path)
     assert runs.frame["attack_success"].sum() == BAR_FROM / 2
     assert "looking" in capsys.readouterr().err
@@ -256,7 +313,15 @@ def test_keys_are_found_in_a_text_cut_anywhere():
 
 @pytest.mark.parametrize(
     ("line", "separator"),
-    [("a,b", ","), ("a;b", ";"), ("a\tb", "\t"), ("a|b", "|"), ('"a,b,c";d', ";"), ("one", ","), ("a,b;c,d", ",")],
+    [
+        ("a,b", ","),
+        ("a;b", ";"),
+        ("a\tb", "\t"),
+        ("a|b", "|"),
+        ('"a,b,c";d', ";"),
+        ("one", ","),
+        ("a,b;c,d", ","),
+    ],
 )
 def test_the_separator_is_the_one_that_stands_most_often(line, separator):
     assert separator_of(line) == separator
@@ -279,10 +344,15 @@ SAMPLES = Path(__file__).parent / "files"
 @pytest.mark.parametrize(
     "name",
     [
-        "ferrite/eval_report.csv", "ferrite/corpus.db", "ferrite/executions.jsonl", "ferrite/report.csv",
-        "ferrite/ollama--small_1b--main_1b.jsonl", "agentdyn_gpt4o_four_modes.csv.gz", "asb_two_runs.csv.gz",
+        "ferrite/eval_report.csv",
+        "ferrite/corpus.db",
+        "ferrite/executions.jsonl",
+        "ferrite/report.csv",
+        "ferrite/ollama--small_1b--main_1b.jsonl",
+        "agentdyn_gpt4o_four_modes.csv.gz",
+        "asb_two_runs.csv.gz",
     ],
-)  # fmt: skip
+)
 def test_what_a_reader_gives_survives_parquet(tmp_path, name):
     runs = fnb.read(SAMPLES / name)
     runs.frame.to_parquet(tmp_path / "runs.parquet")
@@ -298,10 +368,14 @@ def test_reading_leaves_the_files_unchanged(tmp_path):
     path = put(tmp_path, "a.csv")
     before = path.stat().st_mtime_ns, path.read_bytes()
     fnb.read(path)
-    assert (path.stat().st_mtime_ns, path.read_bytes()) == before and list(tmp_path.iterdir()) == [path]
+    assert (path.stat().st_mtime_ns, path.read_bytes()) == before and list(tmp_path.iterdir()) == [
+        path
+    ]
 
 
 def test_a_pipe_is_refused_before_it_is_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "results.csv")
-    with pytest.raises(fnb.OutcomesError, match=r"results.csv is a pipe or a device.*save it as a file first"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"results.csv is a pipe or a device.*save it as a file first"
+    ):
         fnb.read(tmp_path / "results.csv")

@@ -70,7 +70,9 @@ def test_decimal_commas_become_points_in_number_columns_of_semicolon_files_only(
     assert frame["latency_ms"].tolist()[0] == 1.25 and pd.isna(frame["latency_ms"][1])
     assert frame["template"].tolist() == ["1,25", "2"]
     quoted = 'case_id,mode,attack_success,latency_ms\na,On,yes,"1,25"\n'
-    with pytest.raises(fnb.OutcomesError, match=r"b.csv, row 1: column latency_ms has '1,25'; it must be a number"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"b.csv, row 1: column latency_ms has '1,25'; it must be a number"
+    ):
         fnb.read(put(tmp_path, "b.csv", quoted))
 
 
@@ -81,7 +83,9 @@ def test_the_place_of_each_row_is_kept(tmp_path):
 
 def test_a_column_source_of_the_file_is_kept_apart(tmp_path):
     text = "case_id,mode,attack_success,source\na,On,yes,web\nb,On,maybe,mail\n"
-    with pytest.raises(fnb.OutcomesError, match=r"^a.csv, row 2: column attack_success has 'maybe'"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"^a.csv, row 2: column attack_success has 'maybe'"
+    ):
         fnb.read(put(tmp_path, "a.csv", text))
     runs = fnb.read(put(tmp_path, "a.csv", text.replace("maybe", "no")))
     assert runs.frame["file_source"].tolist() == ["web", "mail"]
@@ -92,14 +96,20 @@ def test_a_column_source_of_the_file_is_kept_apart(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TABLE + "c,On,yes,extra\n", "a.csv is not a whole table: Expected 3 fields in line 6, saw 4"),
+        (
+            TABLE + "c,On,yes,extra\n",
+            "a.csv is not a whole table: Expected 3 fields in line 6, saw 4",
+        ),
         (TABLE + 'c,On,"yes\n', "a.csv is not a whole table: EOF inside string"),
         ("case_id,mode,mode\na,On,On\n", "a.csv: the columns mode stand twice in the first line"),
         ("case_id,,mode\na,x,On\n", "a.csv: a column has no name in the first line"),
         ("case_id,mode,attack_success\n", "a.csv has no row of outcomes"),
         (TABLE + "c,On,perhaps\n", "^a.csv, row 5: column attack_success has 'perhaps'"),
         (TABLE + ",On,yes\n", "^a.csv, row 5: column case_id has ''; a key must not be missing"),
-        (TABLE + "a,On,yes\n", r"1 keys \(case_id, mode\) .*the first in a.csv, row 3, a.csv, row 5"),
+        (
+            TABLE + "a,On,yes\n",
+            r"1 keys \(case_id, mode\) .*the first in a.csv, row 3, a.csv, row 5",
+        ),
     ],
 )
 def test_a_damaged_table_names_the_place(tmp_path, text, message):
@@ -109,7 +119,9 @@ def test_a_damaged_table_names_the_place(tmp_path, text, message):
 
 def test_a_half_written_last_line_is_counted(tmp_path):
     runs = fnb.read(put(tmp_path, "a.csv", TABLE + "c,O"))
-    assert records(runs) == WANTED and "half-written last lines: 1 (first: a.csv, row 5)" in runs.notes
+    assert (
+        records(runs) == WANTED and "half-written last lines: 1 (first: a.csv, row 5)" in runs.notes
+    )
 
 
 def test_rows_with_too_few_values_are_filled_and_counted(tmp_path):
@@ -141,14 +153,18 @@ def test_json_lines_with_missing_keys_lists_and_nested_objects(tmp_path):
 
 
 def test_a_list_of_objects_is_a_table_too(tmp_path):
-    objects = pd.DataFrame([line.split(",") for line in TABLE.split()[1:]], columns=TABLE.split()[0].split(","))
+    objects = pd.DataFrame(
+        [line.split(",") for line in TABLE.split()[1:]], columns=TABLE.split()[0].split(",")
+    )
     path = put(tmp_path, "a.json", json.dumps([*objects.to_dict("records"), 7], indent=1))
     runs = fnb.read(path)
     assert records(runs) == WANTED and runs.frame["source"][0] == "a.json, object 1"
     assert "entries that are no JSON object: 1 (first: a.json, entry 5)" in runs.notes
 
 
-@pytest.mark.parametrize("text", ["[]", "[1, 2]", "[[]]", '{"a": 1', "{", "[", "{}{}", '[{"a": 1}, '])
+@pytest.mark.parametrize(
+    "text", ["[]", "[1, 2]", "[[]]", '{"a": 1', "{", "[", "{}{}", '[{"a": 1}, ']
+)
 def test_json_without_a_table_is_refused(tmp_path, text):
     with pytest.raises(fnb.OutcomesError):
         fnb.read(put(tmp_path, "a.json", text))
@@ -180,17 +196,25 @@ def test_columnar_files_are_read_as_text(tmp_path, write):
     runs = fnb.read(path)
     assert not runs.lazy
     assert runs.frame["attack_success"].tolist() == [True, pd.NA, False]
-    assert runs.frame["group"].tolist()[0] == "7" and runs.frame["latency_ms"].tolist() == [0.1, 1e-300, 12345678.9]
+    assert runs.frame["group"].tolist()[0] == "7" and runs.frame["latency_ms"].tolist() == [
+        0.1,
+        1e-300,
+        12345678.9,
+    ]
 
 
 def test_a_parquet_file_with_lists_joins_them(tmp_path):
-    duckdb.sql("select 'a' case_id, ['x', 'y'] mode, true attack_success").write_parquet(str(tmp_path / "a.parquet"))
+    duckdb.sql("select 'a' case_id, ['x', 'y'] mode, true attack_success").write_parquet(
+        str(tmp_path / "a.parquet")
+    )
     assert fnb.read(tmp_path / "a.parquet").modes == ("x+y",)
 
 
 @pytest.mark.parametrize("magic", [b"PAR1", b"ARROW1\x00\x00", b"FEA1"])
 def test_a_damaged_columnar_file_is_refused_with_its_name(tmp_path, magic):
-    with pytest.raises(fnb.OutcomesError, match=r"a.bin (cannot be read|is a Feather file of the first version)"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r"a.bin (cannot be read|is a Feather file of the first version)"
+    ):
         fnb.read(put(tmp_path, "a.bin", magic + b"\x00" * 200 + magic))
 
 
@@ -201,14 +225,18 @@ def test_large_files_stay_on_the_engine(tmp_path, monkeypatch, kind):
     path = put(tmp_path, "a.csv")
     if kind == "jsonl":
         frame = pd.read_csv(path)
-        path = put(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in frame.to_dict("records")))
+        path = put(
+            tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in frame.to_dict("records"))
+        )
     elif kind == "parquet":
         path = tmp_path / "a.parquet"
         duckdb.read_csv(str(tmp_path / "a.csv")).write_parquet(str(path))
     elif kind == "glob":
         monkeypatch.undo()
         for mode in ("Off", "On"):
-            relation = duckdb.read_csv(str(tmp_path / "a.csv"), all_varchar=True).filter(f"mode = '{mode}'")
+            relation = duckdb.read_csv(str(tmp_path / "a.csv"), all_varchar=True).filter(
+                f"mode = '{mode}'"
+            )
             relation.write_parquet(str(tmp_path / f"[{mode}].parquet"))
         path = str(tmp_path / "*.parquet")
     runs = fnb.read(path)
@@ -225,7 +253,10 @@ def test_a_parquet_file_of_many_rows_stays_on_the_engine(tmp_path, monkeypatch):
 
 
 def test_a_large_and_a_small_file_are_named_together(tmp_path, monkeypatch):
-    small, large = put(tmp_path, "small.csv"), put(tmp_path, "large.csv", TABLE * 1 + "c,Off,yes\n" * 1)
+    small, large = (
+        put(tmp_path, "small.csv"),
+        put(tmp_path, "large.csv", TABLE * 1 + "c,Off,yes\n" * 1),
+    )
     monkeypatch.setattr(table, "LAZY_BYTES", small.stat().st_size + 1)
     runs = fnb.read({"before": small, "after": large})
     assert runs.lazy
@@ -261,16 +292,19 @@ PIECES = [
     "case_id\tmode\tattack_success\n\tOn\tyes\n{0}\tOff\tno\n",
     "# dataset_version=2\ncase_id,mode,attack_success\n{0},On,yes\n",
     "case_id,mode,source\n{0},On,my page\n",
-    "case_id,mode,source\n{0},On,\"file.csv, row 3\"\n",
+    'case_id,mode,source\n{0},On,"file.csv, row 3"\n',
     "case_id,mode,attack_success\n{0},On\u2028,y\x1ces\n",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("seed", range(80))
 def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
     draw = random.Random(seed)
     usual = draw.choices(PIECES, k=3)
-    texts = [draw.choice(usual if draw.random() < 0.8 else PIECES).format(f"c{place}") for place in range(12)]
+    texts = [
+        draw.choice(usual if draw.random() < 0.8 else PIECES).format(f"c{place}")
+        for place in range(12)
+    ]
     paths = [put(tmp_path, f"{place:02}.csv", text) for place, text in enumerate(texts)]
     heads = [head_of(path) for path in paths]
     together, apart = Tally(), Tally()
@@ -287,13 +321,21 @@ def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
 
 def test_rows_of_many_small_files_name_their_own_file(tmp_path):
     for place in range(300):
-        put(tmp_path, f"{place:03}.csv", f"case_id,mode,attack_success\na{place},On,yes\nb{place},On,no\n")
+        put(
+            tmp_path,
+            f"{place:03}.csv",
+            f"case_id,mode,attack_success\na{place},On,yes\nb{place},On,no\n",
+        )
     runs = fnb.read(tmp_path)
     assert len(runs.frame) == 600 and runs.frame["source"].iloc[[0, 1, -1]].tolist() == [
-        "000.csv, row 1", "000.csv, row 2", "299.csv, row 2",
-    ]  # fmt: skip
+        "000.csv, row 1",
+        "000.csv, row 2",
+        "299.csv, row 2",
+    ]
     put(tmp_path, "150.csv", "case_id,mode,attack_success\na150,On,yes\nb150,On,perhaps\n")
-    with pytest.raises(fnb.OutcomesError, match=r" 150\.csv, row 2: column attack_success has 'perhaps'"):
+    with pytest.raises(
+        fnb.OutcomesError, match=r" 150\.csv, row 2: column attack_success has 'perhaps'"
+    ):
         fnb.read(tmp_path)
 
 
@@ -303,8 +345,13 @@ def test_a_file_whose_two_outcomes_contradict_each_other_is_named_with_its_row(t
     assert fnb.read(tmp_path / "a.csv").frame["attack_success"].tolist() == [True, False, pd.NA]
     put(tmp_path, "b.csv", head + "d,On,yes,no\ne,On,no,no\nf,On,yes,yes\n")
     for path in (tmp_path / "b.csv", tmp_path):
-        with pytest.raises(fnb.OutcomesError, match=r"b\.csv, row 2 and 1 more: column attack_resisted has 'no'"):
+        with pytest.raises(
+            fnb.OutcomesError, match=r"b\.csv, row 2 and 1 more: column attack_resisted has 'no'"
+        ):
             fnb.read(path)
     runs = fnb.read(tmp_path / "b.csv", attack_resisted="attack_resisted")
     assert runs.frame["attack_success"].tolist() == [True, True, False]
-    assert "rows whose other outcome (attack_success) contradicts the declared outcome: 2" in runs.notes
+    assert (
+        "rows whose other outcome (attack_success) contradicts the declared outcome: 2"
+        in runs.notes
+    )

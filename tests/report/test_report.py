@@ -1,4 +1,6 @@
-"""The report: whole or not at all, nothing from outside, no bare percentage, hostile text as text."""
+"""The report: whole or not at all, nothing from outside, no bare percentage, hostile text as
+text.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ import ferrite_nb as fnb
 from ferrite_nb.cli import main
 from ferrite_nb.report import write, write_periodic
 
-HOSTILE = ["<script>alert(1)</script>", "$\\input{x}$", "=cmd|' /C calc'!A0", "\u202eabc", "x" * 300]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$\\input{x}$",
+    "=cmd|' /C calc'!A0",
+    "\u202eabc",
+    "x" * 300,
+]
 
 
 class Page(HTMLParser):
@@ -43,7 +51,14 @@ class Page(HTMLParser):
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     runs = fnb.read(fnb.data("ferrite_run_b.csv"))
-    return write(runs, folder, by="tier", cluster="template", made_from=[fnb.data("ferrite_run_b.csv")], command="x")
+    return write(
+        runs,
+        folder,
+        by="tier",
+        cluster="template",
+        made_from=[fnb.data("ferrite_run_b.csv")],
+        command="x",
+    )
 
 
 def test_the_page_needs_nothing_from_outside(report):
@@ -51,7 +66,11 @@ def test_the_page_needs_nothing_from_outside(report):
     page = Page(html)
     assert "http" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", html)
     assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
-    assert all((attrs["src"] or "").startswith("data:image/png;base64,") for tag, attrs in page.tags if tag == "img")
+    assert all(
+        (attrs["src"] or "").startswith("data:image/png;base64,")
+        for tag, attrs in page.tags
+        if tag == "img"
+    )
 
 
 def test_every_picture_has_its_words_and_its_table(report):
@@ -72,7 +91,11 @@ def test_no_percentage_stands_without_its_count_or_bounds(report):
 
 def test_the_first_sentences_are_the_largest_difference_the_worst_cost_and_the_worst_limit(report):
     texts = Page(report.read_text("utf-8")).texts
-    lead = [text for text in texts if text.startswith(("The largest decided", "The worst cost", "The most severe"))]
+    lead = [
+        text
+        for text in texts
+        if text.startswith(("The largest decided", "The worst cost", "The most severe"))
+    ]
     assert len(lead) == 3
     assert "787 cases" in lead[0] and "higher in Off than in On" in lead[0] and "points" in lead[0]
     assert "2/122" in lead[1] and "787/787" in lead[2]
@@ -80,7 +103,14 @@ def test_the_first_sentences_are_the_largest_difference_the_worst_cost_and_the_w
 
 def test_tables_and_figures_lie_beside_the_page(report):
     names = {file.name for file in report.parent.iterdir()}
-    for table in ("rates", "rates_by_tier", "comparisons", "gradient_scope", "limits", "definitions"):
+    for table in (
+        "rates",
+        "rates_by_tier",
+        "comparisons",
+        "gradient_scope",
+        "limits",
+        "definitions",
+    ):
         assert {f"{table}.csv", f"{table}.tex"} <= names
     for figure in ("rates_figure", "comparisons_figure", "gradient_scope_figure"):
         assert {f"{figure}.pdf", f"{figure}.svg", f"{figure}.alt.txt"} <= names
@@ -106,7 +136,9 @@ def test_counts_without_cases_make_a_report_too(tmp_path):
 
 
 def test_nothing_computable_is_a_report_of_reasons(tmp_path):
-    frame = pd.DataFrame({"case_id": list("abcdef"), "mode": ["Off", "On"] * 3, "attack_success": "error"})
+    frame = pd.DataFrame(
+        {"case_id": list("abcdef"), "mode": ["Off", "On"] * 3, "attack_success": "error"}
+    )
     text = write(fnb.outcomes(frame), tmp_path).read_text("utf-8")
     assert "not computable: no attack row has a known outcome" in text
 
@@ -153,7 +185,9 @@ def test_an_unknown_column_is_named():
 def test_the_periodic_report_has_a_chart_and_a_table_per_requirement(tmp_path):
     runs = fnb.read(fnb.data("releases.csv"))
     history = {name: runs.where(release=name) for name in dict.fromkeys(runs.frame["release"])}
-    text = write_periodic(history, fnb.data("release_requirements.toml"), tmp_path).read_text("utf-8")
+    text = write_periodic(history, fnb.data("release_requirements.toml"), tmp_path).read_text(
+        "utf-8"
+    )
     assert "v1" in text and "v2" in text and "never joined" in text and "1.8" in text
     assert text.count("<h2") == 2
 
@@ -174,13 +208,19 @@ def test_the_command_line_reports_on_named_releases(tmp_path, capsys):
 
 
 def test_a_report_is_written_over_nothing_but_an_earlier_report(tmp_path):
-    """Results called rates.csv in the folder of the report were once written over by its own table of that name."""
+    """Results called rates.csv in the folder of the report were once written over by its own table
+    of that name.
+    """
     data = fnb.data("ferrite_run_a.csv")
     own = tmp_path / "rates.csv"
     own.write_bytes(data.read_bytes())
-    with pytest.raises(FileExistsError, match=r"rates\.csv is there and is no part of an earlier report"):
+    with pytest.raises(
+        FileExistsError, match=r"rates\.csv is there and is no part of an earlier report"
+    ):
         write(fnb.read(own), tmp_path, made_from=[own])
-    assert own.read_bytes() == data.read_bytes() and [file.name for file in tmp_path.iterdir()] == ["rates.csv"]
+    assert own.read_bytes() == data.read_bytes() and [file.name for file in tmp_path.iterdir()] == [
+        "rates.csv"
+    ]
     with pytest.raises(ValueError, match="from which the results are read"):
         write(fnb.read(tmp_path), tmp_path / "out" / "deep", made_from=[tmp_path])
     with pytest.raises(NotADirectoryError, match="is a file"):
@@ -190,7 +230,9 @@ def test_a_report_is_written_over_nothing_but_an_earlier_report(tmp_path):
     with pytest.raises(FileExistsError):
         (tmp_path / "report.html").write_text("mine")
         own.unlink()
-        write_periodic({"1": fnb.read(fnb.data("gate_pass.csv"))}, fnb.data("requirements.toml"), tmp_path)
+        write_periodic(
+            {"1": fnb.read(fnb.data("gate_pass.csv"))}, fnb.data("requirements.toml"), tmp_path
+        )
     assert (tmp_path / "report.html").read_text() == "mine"
 
 
@@ -203,25 +245,40 @@ def test_a_second_report_leaves_no_table_of_the_first(tmp_path):
         listed.write("notes.txt\n../own.csv\n/etc/hosts.csv\n")
     before = {file.name for file in tmp_path.iterdir()}
     write(runs, tmp_path)
-    assert before - {file.name for file in tmp_path.iterdir()} == {"rates_by_tier.csv", "rates_by_tier.tex"}
+    assert before - {file.name for file in tmp_path.iterdir()} == {
+        "rates_by_tier.csv",
+        "rates_by_tier.tex",
+    }
     assert write(runs, tmp_path, by="tier").is_file()
 
 
 def test_strata_with_names_alike_keep_their_own_tables(tmp_path):
-    """Each of these is a_b, or nothing at all, as a file name; on some file systems A_B is a_b too."""
+    """Each of these is a_b, or nothing at all, as a file name; on some file systems A_B is a_b
+    too.
+    """
     names = ["a b", "a_b", "A/B", "\u0434\u0430", "\u043d\u0435\u0442", "", "x" * 41, "x" * 42]
-    frame = pd.DataFrame({"case_id": [str(n) for n in range(24)], "mode": "On", "attack_success": [True, False] * 12})
+    frame = pd.DataFrame(
+        {"case_id": [str(n) for n in range(24)], "mode": "On", "attack_success": [True, False] * 12}
+    )
     for place, name in enumerate(names):
         frame[name] = [f"v{place}.{n % 2}" for n in range(24)]
     write(fnb.outcomes(frame), tmp_path, by=names)
     tables = [pd.read_csv(file).columns[1] for file in sorted(tmp_path.glob("rates_by_*.csv"))]
-    assert len(tables) == len(names) == len({file.name.lower() for file in tmp_path.glob("rates_by_*.csv")})
+    assert (
+        len(tables)
+        == len(names)
+        == len({file.name.lower() for file in tmp_path.glob("rates_by_*.csv")})
+    )
 
 
 def test_requirements_with_names_alike_keep_their_own_figures(tmp_path):
     runs = fnb.read(fnb.data("releases.csv"))
     one = {"metric": "ASR", "at_most": 0.1, "where": {"mode": "On"}}
-    rules = [{**one, "name": "a b"}, {**one, "name": "a_b", "at_most": 0.2}, {**one, "name": "A-B", "at_most": 0.3}]
+    rules = [
+        {**one, "name": "a b"},
+        {**one, "name": "a_b", "at_most": 0.2},
+        {**one, "name": "A-B", "at_most": 0.3},
+    ]
     page = write_periodic({"1.8": runs.where(release="1.8")}, rules, tmp_path).read_text("utf-8")
     assert len(list(tmp_path.glob("releases_*_table.csv"))) == 3
     ids = re.findall(r' id="([^"]+)"', page)

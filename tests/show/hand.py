@@ -1,6 +1,8 @@
-"""Tables made by hand, as the verbs return them: small and large, hostile, insufficient, not computable, limits.
+"""Tables made by hand, as the verbs return them: small and large, hostile, insufficient, not
+computable, limits.
 
-Bounds come from statsmodels' own Wilson interval, so that no number of the package stands behind a drawn one.
+Bounds come from statsmodels' own Wilson interval, so that no number of the package stands behind a
+drawn one.
 """
 
 from __future__ import annotations
@@ -28,17 +30,42 @@ HOSTILE = (
 
 
 def row(metric: str, k: float, n: float, note: str = "", **more: Any) -> dict[str, Any]:
-    """One row of `rates`: Wilson bounds, insufficient below five cases, not computable without one."""
+    """One row of `rates`: Wilson bounds, insufficient below five cases, not computable without
+    one.
+    """
     rate = low = high = NAN
     if n:
         rate = k / n
         low, high = (float(bound) for bound in proportion_confint(k, n, method="wilson"))
         low, high = (0.0 if k == 0 else low), (1.0 if k == n else high)
         note = "; ".join(filter(None, ["insufficient data (n<5)" if n < 5 else "", note]))
-    numbers = {"k": k, "n": n, "rate": rate, "low": low, "high": high, "level": 0.95, "method": "wilson"}
-    rest = {"missing": 0, "floor": rate, "ceiling": rate, "clusters": pd.NA, "n_eff": n or NAN, "note": note}
-    strata = {name: value for name, value in more.items() if name not in rest and name not in numbers}
-    return {"metric": metric, **strata, **numbers, **rest, **{key: more[key] for key in more if key not in strata}}
+    numbers = {
+        "k": k,
+        "n": n,
+        "rate": rate,
+        "low": low,
+        "high": high,
+        "level": 0.95,
+        "method": "wilson",
+    }
+    rest = {
+        "missing": 0,
+        "floor": rate,
+        "ceiling": rate,
+        "clusters": pd.NA,
+        "n_eff": n or NAN,
+        "note": note,
+    }
+    strata = {
+        name: value for name, value in more.items() if name not in rest and name not in numbers
+    }
+    return {
+        "metric": metric,
+        **strata,
+        **numbers,
+        **rest,
+        **{key: more[key] for key in more if key not in strata},
+    }
 
 
 def rates(rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -48,15 +75,25 @@ def rates(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def run_b() -> pd.DataFrame:
-    """ASR and FGR of the generated cases by mode: limits at both ends, and modes without a benign case."""
+    """ASR and FGR of the generated cases by mode: limits at both ends, and modes without a benign
+    case.
+    """
     asr = zip(MODES, (787, 128, 121, 63), strict=True)
     fgr = [row("FGR", 0, 0, NOT_RUN, mode=mode) for mode in MODES[:3]]
-    return rates([row("ASR", k, 787, mode=mode) for mode, k in asr] + [*fgr, row("FGR", 0, 122, mode="On")])
+    return rates(
+        [row("ASR", k, 787, mode=mode) for mode, k in asr] + [*fgr, row("FGR", 0, 122, mode="On")]
+    )
 
 
 def run_a() -> pd.DataFrame:
-    """ASR by tier and mode, twelve rows, as published: three cases in the third tier, two modes not run there."""
-    counts = {"Tier1": (12, 5, 1, 0, 12), "Tier2": (7, 2, 0, 0, 7), "Tier3AgentDojo": (3, None, None, 0, 3)}
+    """ASR by tier and mode, twelve rows, as published: three cases in the third tier, two modes not
+    run there.
+    """
+    counts = {
+        "Tier1": (12, 5, 1, 0, 12),
+        "Tier2": (7, 2, 0, 0, 7),
+        "Tier3AgentDojo": (3, None, None, 0, 3),
+    }
     rows = []
     for tier, (*successes, n) in counts.items():
         for mode, k in zip(MODES, successes, strict=True):
@@ -74,14 +111,20 @@ def many(count: int) -> pd.DataFrame:
 
 def hostile() -> pd.DataFrame:
     """Payloads as modes, strata and notes."""
-    rows = [row("ASR", i + 1, 20, bad, mode=bad, suite=HOSTILE[-1 - i]) for i, bad in enumerate(HOSTILE)]
-    rows.append(row("ASR", 0, 0, "not computable: <b>$x$ " + "y" * 300, mode=HOSTILE[0], suite="last"))
+    rows = [
+        row("ASR", i + 1, 20, bad, mode=bad, suite=HOSTILE[-1 - i]) for i, bad in enumerate(HOSTILE)
+    ]
+    rows.append(
+        row("ASR", 0, 0, "not computable: <b>$x$ " + "y" * 300, mode=HOSTILE[0], suite="last")
+    )
     return rates(rows)
 
 
 def clustered() -> pd.DataFrame:
     """Intervals of clusters, and a row with too few of them."""
-    table = rates([row("ASR", k, 787, mode=mode) for mode, k in zip(MODES, (787, 128, 121, 63), strict=True)])
+    table = rates(
+        [row("ASR", k, 787, mode=mode) for mode, k in zip(MODES, (787, 128, 121, 63), strict=True)]
+    )
     table["method"], table["clusters"], table["n_eff"] = "clustered wilson", 176, 61.5
     table["independent_low"], table["independent_high"] = table["low"], table["high"]
     table.loc[2, ["low", "high"]] = [0.084, 0.265]
@@ -96,14 +139,19 @@ def all_insufficient() -> pd.DataFrame:
 
 def all_zero() -> pd.DataFrame:
     """Nothing succeeded anywhere."""
-    return rates([row("ASR", 0, n, mode=mode) for n, mode in zip((22, 19, 19, 22), MODES, strict=True)])
+    return rates(
+        [row("ASR", 0, n, mode=mode) for n, mode in zip((22, 19, 19, 22), MODES, strict=True)]
+    )
 
 
 def without_cost() -> pd.DataFrame:
     """A panel of rates beside one in which nothing is computable."""
     return rates(
         [row("ASR", k, 787, mode=mode) for mode, k in zip(MODES, (787, 128, 121, 63), strict=True)]
-        + [row("FGR", 0, 0, NOT_RUN + ", and so nothing is known of its cost", mode=mode) for mode in MODES]
+        + [
+            row("FGR", 0, 0, NOT_RUN + ", and so nothing is known of its cost", mode=mode)
+            for mode in MODES
+        ]
     )
 
 
@@ -123,30 +171,60 @@ def forest_tables() -> dict[str, pd.DataFrame]:
     }
 
 
-def pair(a: str, b: str, cells: tuple[int, int, int, int], note: str = "", **more: Any) -> dict[str, Any]:
-    """One row of `compare` from its four cells: exact binomial p; bounds of the difference made up, but in order."""
+def pair(
+    a: str, b: str, cells: tuple[int, int, int, int], note: str = "", **more: Any
+) -> dict[str, Any]:
+    """One row of `compare` from its four cells: exact binomial p; bounds of the difference made up,
+    but in order.
+    """
     both, first, second, neither = cells
     n, discordant = sum(cells), first + second
-    row = {"metric": "ASR", "mode_a": a, "mode_b": b, "n_pairs": n, "both": both, "b": first, "c": second}
+    row = {
+        "metric": "ASR",
+        "mode_a": a,
+        "mode_b": b,
+        "n_pairs": n,
+        "both": both,
+        "b": first,
+        "c": second,
+    }
     numbers = dict.fromkeys(("diff", "low", "high", "h", "p", "log10_p", "p_holm"), NAN)
     apart = {"independent_low": NAN, "independent_high": NAN}
     if n:
         p = binomtest(first, discordant).pvalue if discordant else 1.0
         diff = (first - second) / n
         reach = 1 / math.sqrt(n)
-        numbers = {"diff": diff, "low": max(-1.0, diff - 0.6 * reach), "high": min(1.0, diff + 0.5 * reach)}
-        numbers |= {"h": 2.5 * diff, "p": p, "log10_p": math.log10(p) if p else -601.76, "p_holm": min(1.0, 6 * p)}
-        apart = {"independent_low": max(-1.0, diff - reach), "independent_high": min(1.0, diff + reach)}
+        numbers = {
+            "diff": diff,
+            "low": max(-1.0, diff - 0.6 * reach),
+            "high": min(1.0, diff + 0.5 * reach),
+        }
+        numbers |= {
+            "h": 2.5 * diff,
+            "p": p,
+            "log10_p": math.log10(p) if p else -601.76,
+            "p_holm": min(1.0, 6 * p),
+        }
+        apart = {
+            "independent_low": max(-1.0, diff - reach),
+            "independent_high": min(1.0, diff + reach),
+        }
         note = "; ".join(filter(None, ["insufficient data (n<5 pairs)" if n < 5 else "", note]))
     rest = {"unpaired": 0, **apart, "level": 0.95, "method": "mcnemar, newcombe", "note": note}
     return row | {"neither": neither} | numbers | rest | more
 
 
 def lab() -> dict[str, Any]:
-    """The lab's table of two modes: 300 cases, 48 succeed in A only; bounds of Newcombe's paired interval."""
+    """The lab's table of two modes: 300 cases, 48 succeed in A only; bounds of Newcombe's paired
+    interval.
+    """
     return pair("Off", "On", (12, 48, 0, 240)) | {
-        "diff": 0.16, "low": 0.1181, "high": 0.2024, "independent_low": 0.089, "independent_high": 0.229,
-    }  # fmt: skip
+        "diff": 0.16,
+        "low": 0.1181,
+        "high": 0.2024,
+        "independent_low": 0.089,
+        "independent_high": 0.229,
+    }
 
 
 def pairs_tables() -> dict[str, pd.DataFrame]:
@@ -156,14 +234,24 @@ def pairs_tables() -> dict[str, pd.DataFrame]:
         lab(),
         pair("Off", "Guard", (1, 1, 0, 1), unpaired=4),
         pair("Guard", "On", (0, 0, 0, 0), none, unpaired=9),
-        pair("Off", "Loop", (20, 0, 0, 40), "no discordant pairs: the data cannot separate the modes"),
+        pair(
+            "Off", "Loop", (20, 0, 0, 40), "no discordant pairs: the data cannot separate the modes"
+        ),
         pair("Loop", "On", (20, 1, 4, 40), "5 discordant pairs cannot reach 0.05: n too small"),
         pair("Loop", "Guard", (0, 2000, 0, 0)),
     ]
-    hostile = [pair(bad, HOSTILE[i - 1], (i, 9, i, 9), bad, suite=bad) for i, bad in enumerate(HOSTILE)]
-    hostile.append(pair("A", "B", (0, 0, 0, 0), "not computable: " + HOSTILE[0] + "y" * 300, suite="last"))
+    hostile = [
+        pair(bad, HOSTILE[i - 1], (i, 9, i, 9), bad, suite=bad) for i, bad in enumerate(HOSTILE)
+    ]
+    hostile.append(
+        pair("A", "B", (0, 0, 0, 0), "not computable: " + HOSTILE[0] + "y" * 300, suite="last")
+    )
     forty = [
-        pair(f"a defence with a name of thirty letters {i}", f"another defence with a long name {i}", (9, i, 3, 50))
+        pair(
+            f"a defence with a name of thirty letters {i}",
+            f"another defence with a long name {i}",
+            (9, i, 3, 50),
+        )
         for i in range(40)
     ]
     return {
@@ -172,7 +260,9 @@ def pairs_tables() -> dict[str, pd.DataFrame]:
         "mixed": pd.DataFrame(mixed),
         "forty": pd.DataFrame(forty),
         "hostile": pd.DataFrame(hostile),
-        "insufficient": pd.DataFrame([pair("Off", "On", (1, 1, 0, 1)), pair("Off", "Loop", (1, 1, 0, 2))]),
+        "insufficient": pd.DataFrame(
+            [pair("Off", "On", (1, 1, 0, 1)), pair("Off", "Loop", (1, 1, 0, 2))]
+        ),
         "zero": pd.DataFrame([pair(a, "On", (0, 0, 0, 30)) for a in MODES[:3]]),
     }
 
@@ -181,11 +271,22 @@ SCOPES = ("exact", "domain_suffix", "task_open")
 
 
 def gradient(counts: dict[str, tuple[int, ...]], trend: float = NAN) -> pd.DataFrame:
-    """A table of `gradient` over the scopes: k and n per scope for each mode; n = 0 is a stratum without a case."""
+    """A table of `gradient` over the scopes: k and n per scope for each mode; n = 0 is a stratum
+    without a case.
+    """
     rows = []
     for mode, numbers in counts.items():
         for scope, k, n in zip(SCOPES, numbers[::2], numbers[1::2], strict=True):
-            rows.append(row("CR", k, n, "" if n else "not computable: no case in this stratum", scope=scope, mode=mode))
+            rows.append(
+                row(
+                    "CR",
+                    k,
+                    n,
+                    "" if n else "not computable: no case in this stratum",
+                    scope=scope,
+                    mode=mode,
+                )
+            )
     table = rates(rows).assign(trend_p=trend)
     table.attrs = {"ordered": "scope", "trend": "Cochran-Armitage"}
     return table
@@ -194,10 +295,25 @@ def gradient(counts: dict[str, tuple[int, ...]], trend: float = NAN) -> pd.DataF
 def totals() -> pd.DataFrame:
     """A gradient with its two totals: micro has the summed counts, macro a mean that is not k/n."""
     table = gradient({"LoopOnly": (661, 777, 5, 5, 0, 5)}, trend=0.00001)
-    both = rates([row("CR", 666, 787, "", scope="micro: all cases", mode="LoopOnly"),
-                  row("CR", 666, 787, "mean of 3 of 3 strata, whatever their size", scope="macro: mean of strata",
-                      mode="LoopOnly")])  # fmt: skip
-    both.loc[1, ["rate", "low", "high", "method"]] = [0.617, 0.472, 0.762, "macro mean, limits of wilson combined"]
+    both = rates(
+        [
+            row("CR", 666, 787, "", scope="micro: all cases", mode="LoopOnly"),
+            row(
+                "CR",
+                666,
+                787,
+                "mean of 3 of 3 strata, whatever their size",
+                scope="macro: mean of strata",
+                mode="LoopOnly",
+            ),
+        ]
+    )
+    both.loc[1, ["rate", "low", "high", "method"]] = [
+        0.617,
+        0.472,
+        0.762,
+        "macro mean, limits of wilson combined",
+    ]
     joined = pd.concat([table, both.assign(trend_p=0.00001)], ignore_index=True)
     joined.attrs = table.attrs
     return joined
@@ -205,14 +321,24 @@ def totals() -> pd.DataFrame:
 
 def gradient_tables() -> dict[str, pd.DataFrame]:
     """Every kind of table that the gradient has to draw."""
-    eight = [row("CR", 5 * i + j, 40, tier=f"level {i}", mode=f"defence {j}") for j in range(8) for i in range(5)]
+    eight = [
+        row("CR", 5 * i + j, 40, tier=f"level {i}", mode=f"defence {j}")
+        for j in range(8)
+        for i in range(5)
+    ]
     forty = [row("CR", i, 40, tier=f"a level with a long name {i}", mode="On") for i in range(40)]
-    strange = [row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2]) for i, bad in enumerate(HOSTILE)]
+    strange = [
+        row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2]) for i, bad in enumerate(HOSTILE)
+    ]
     return {
         "one": gradient({"LoopOnly": (661, 777, 5, 5, 0, 5)}).iloc[[0]],
         "two": gradient({"LoopOnly": (661, 777, 50, 55, 0, 5)}).iloc[[0, 1]],
         "scope": gradient(
-            {"Off": (0, 777, 0, 5, 0, 5), "LoopOnly": (661, 777, 5, 5, 0, 5), "On": (719, 777, 0, 0, 2, 3)}
+            {
+                "Off": (0, 777, 0, 5, 0, 5),
+                "LoopOnly": (661, 777, 5, 5, 0, 5),
+                "On": (719, 777, 0, 0, 2, 3),
+            }
         ),
         "totals": totals(),
         "eight modes": rates(eight),
@@ -228,18 +354,39 @@ def plane_tables() -> dict[str, pd.DataFrame]:
     both = ("ASR", "task success")
 
     def table(modes: dict[str, tuple[int, int, int, int]]) -> pd.DataFrame:
-        return rates([row(metric, *modes[mode][2 * i : 2 * i + 2], "" if modes[mode][2 * i + 1] else NOT_RUN, mode=mode)
-                      for i, metric in enumerate(both) for mode in modes])  # fmt: skip
+        return rates(
+            [
+                row(
+                    metric,
+                    *modes[mode][2 * i : 2 * i + 2],
+                    "" if modes[mode][2 * i + 1] else NOT_RUN,
+                    mode=mode,
+                )
+                for i, metric in enumerate(both)
+                for mode in modes
+            ]
+        )
 
-    mixed = {"off": (60, 100, 50, 50), "A": (0, 100, 20, 50), "B": (20, 100, 44, 50), "C": (3, 4, 44, 50),
-             "D": (30, 100, 2, 3), "E": (25, 100, 0, 0), "F": (2, 3, 1, 2), "G": (0, 0, 30, 50)}  # fmt: skip
+    mixed = {
+        "off": (60, 100, 50, 50),
+        "A": (0, 100, 20, 50),
+        "B": (20, 100, 44, 50),
+        "C": (3, 4, 44, 50),
+        "D": (30, 100, 2, 3),
+        "E": (25, 100, 0, 0),
+        "F": (2, 3, 1, 2),
+        "G": (0, 0, 30, 50),
+    }
     return {
         "one": table({"On": (20, 100, 44, 50)}),
         "two": table({"off": (60, 100, 49, 50), "On": (20, 100, 44, 50)}).iloc[[0, 2, 1, 3]],
         "mixed": table(mixed),
         "run b": run_b(),
         "eight modes": table(
-            {f"a defence with a name of forty letters {i:02d}": (5 * i, 80, 30 + i, 50) for i in range(8)}
+            {
+                f"a defence with a name of forty letters {i:02d}": (5 * i, 80, 30 + i, 50)
+                for i in range(8)
+            }
         ),
         "hostile": table({bad: (i, 20, 20 - i, 20) for i, bad in enumerate(HOSTILE)}),
         "insufficient": table({"A": (1, 2, 2, 3), "B": (1, 3, 0, 4)}),
@@ -249,8 +396,15 @@ def plane_tables() -> dict[str, pd.DataFrame]:
 
 def heatmap_tables() -> dict[str, pd.DataFrame]:
     """Every kind of table that the heatmap has to draw."""
-    mixed = [("banking", "Off", 3, 3), ("banking", "On", 0, 20), ("slack", "Off", 0, 0), ("slack", "On", 17, 20),
-             ("travel", "On", 4, 9), ("micro: all cases", "Off", 3, 3), ("micro: all cases", "On", 21, 49)]  # fmt: skip
+    mixed = [
+        ("banking", "Off", 3, 3),
+        ("banking", "On", 0, 20),
+        ("slack", "Off", 0, 0),
+        ("slack", "On", 17, 20),
+        ("travel", "On", 4, 9),
+        ("micro: all cases", "Off", 3, 3),
+        ("micro: all cases", "On", 21, 49),
+    ]
     forty = [
         row("ASR", 5 * i + j, 40, suite=f"a suite with a long name {i}", mode=f"defence {j}")
         for i in range(8)
@@ -259,9 +413,25 @@ def heatmap_tables() -> dict[str, pd.DataFrame]:
     return {
         "one": rates([row("ASR", 9, 40, suite="banking", mode="On")]),
         "two": rates([row("ASR", 9, 40, suite=suite, mode="On") for suite in ("banking", "slack")]),
-        "mixed": rates([row("ASR", k, n, "" if n else NOT_RUN, suite=suite, mode=mode) for suite, mode, k, n in mixed]),
+        "mixed": rates(
+            [
+                row("ASR", k, n, "" if n else NOT_RUN, suite=suite, mode=mode)
+                for suite, mode, k, n in mixed
+            ]
+        ),
         "forty": rates(forty),
-        "hostile": rates([row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2]) for i, bad in enumerate(HOSTILE)]),
+        "hostile": rates(
+            [
+                row("ASR", i + 1, 20, bad, suite=bad, mode=HOSTILE[i % 2])
+                for i, bad in enumerate(HOSTILE)
+            ]
+        ),
         "insufficient": rates([row("ASR", 1, n, suite=f"s{n}", mode="On") for n in (2, 3, 4)]),
-        "zero": rates([row("ASR", 0, 20, suite=suite, mode=mode) for suite in ("a", "b") for mode in ("Off", "On")]),
+        "zero": rates(
+            [
+                row("ASR", 0, 20, suite=suite, mode=mode)
+                for suite in ("a", "b")
+                for mode in ("Off", "On")
+            ]
+        ),
     }

@@ -30,7 +30,12 @@ def chart() -> Chart:
 
 def awkward() -> Chart:
     """A chart with an alt text that has every sign that HTML minds."""
-    return Chart(Figure(figsize=(2, 1)), pd.DataFrame({"a<b": ["<script>x</script>"]}), AWKWARD, "A caption & more.")
+    return Chart(
+        Figure(figsize=(2, 1)),
+        pd.DataFrame({"a<b": ["<script>x</script>"]}),
+        AWKWARD,
+        "A caption & more.",
+    )
 
 
 def test_a_notebook_gets_html_png_and_text(chart: Chart) -> None:
@@ -65,7 +70,9 @@ def test_the_figure_element_has_picture_caption_and_table_and_no_script() -> Non
 
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_saving_writes_three_files_and_the_same_bytes_again(chart: Chart, kind: str, tmp_path: Path) -> None:
+def test_saving_writes_three_files_and_the_same_bytes_again(
+    chart: Chart, kind: str, tmp_path: Path
+) -> None:
     paths = chart.save(tmp_path / f"fig.{kind}")
     assert paths == [tmp_path / f"fig.{kind}", tmp_path / "fig.csv", tmp_path / "fig.alt.txt"]
     before = [path.read_bytes() for path in paths]
@@ -81,7 +88,10 @@ def test_pdf_fonts_are_truetype_and_text_stays_text(chart: Chart, tmp_path: Path
 
 
 def test_the_csv_can_be_left_out(chart: Chart, tmp_path: Path) -> None:
-    assert [path.name for path in chart.save(tmp_path / "fig.png", table=False)] == ["fig.png", "fig.alt.txt"]
+    assert [path.name for path in chart.save(tmp_path / "fig.png", table=False)] == [
+        "fig.png",
+        "fig.alt.txt",
+    ]
 
 
 def test_another_suffix_raises_and_names_the_three(chart: Chart, tmp_path: Path) -> None:

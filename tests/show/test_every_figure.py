@@ -40,11 +40,13 @@ from . import hand, hand_programme
 class Drawn:
     """A figure under test.
 
-    `bounds` says which columns hold the ends of an interval: the artist `interval:<row>` has those under "", the
-    artist `interval:<row>:<part>` those under the part. `rates` is whether rows are rates, with arrows and hatches.
-    `needed` is a column without which the figure cannot be drawn; `estimate` the one that needs a reason when NaN.
-    `counts` are the pairs of k and n that the figure writes, as columns or sums of columns. `curves` is whether rows
-    are points of a curve: any number has room.
+    `bounds` says which columns hold the ends of an interval: the artist `interval:<row>` has those
+        under "", the
+    artist `interval:<row>:<part>` those under the part. `rates` is whether rows are rates, with
+    arrows and hatches. `needed` is a column without which the figure cannot be drawn; `estimate`
+    the one that needs a reason when NaN. `counts` are the pairs of k and n that the figure writes,
+    as columns or sums of columns. `curves` is whether rows are points of a curve: any number has
+        room.
     """
 
     name: str
@@ -63,22 +65,52 @@ FIGURES = [
     Drawn("gradient", figures.gradient, hand.gradient_tables()),
     Drawn("heatmap", figures.heatmap, hand.heatmap_tables(), rates=False),
     Drawn("plane", figures.plane, hand.plane_tables(), rates=False),
-    Drawn("pairs", figures.pairs, hand.pairs_tables(), rates=False, needed="diff", estimate="diff", counts=()),
+    Drawn(
+        "pairs",
+        figures.pairs,
+        hand.pairs_tables(),
+        rates=False,
+        needed="diff",
+        estimate="diff",
+        counts=(),
+    ),
     Drawn("budget", figures.budget, hand_programme.budget_tables(), rates=False, curves=True),
     Drawn(
-        "roc", figures.roc, hand_programme.roc_tables(), rates=False, needed="tpr_low", estimate="tpr", curves=True,
-        bounds={"tpr": ("tpr_low", "tpr_high"), "fpr": ("fpr_low", "fpr_high"),
-                "ppv": ("precision_low", "precision_high")},
+        "roc",
+        figures.roc,
+        hand_programme.roc_tables(),
+        rates=False,
+        needed="tpr_low",
+        estimate="tpr",
+        curves=True,
+        bounds={
+            "tpr": ("tpr_low", "tpr_high"),
+            "fpr": ("fpr_low", "fpr_high"),
+            "ppv": ("precision_low", "precision_high"),
+        },
         counts=(("tp", "n_pos"), ("fp", "n_neg")),
     ),
     Drawn("gate", figures.gate, hand_programme.gate_tables()),
     Drawn(
-        "judge", figures.judge, hand_programme.judge_tables(), rates=False, needed="se_low", estimate="se",
-        bounds={part: (f"{part}_low", f"{part}_high")
-                for part in ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")},
-        counts=(("tp", "tp + fn"), ("tn", "tn + fp"), ("tp + tn", "n"), ("flagged", "judged"), ("tp + fn", "n")),
+        "judge",
+        figures.judge,
+        hand_programme.judge_tables(),
+        rates=False,
+        needed="se_low",
+        estimate="se",
+        bounds={
+            part: (f"{part}_low", f"{part}_high")
+            for part in ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")
+        },
+        counts=(
+            ("tp", "tp + fn"),
+            ("tn", "tn + fp"),
+            ("tp + tn", "n"),
+            ("flagged", "judged"),
+            ("tp + fn", "n"),
+        ),
     ),
-]  # fmt: skip
+]
 WIDTHS = ("column", "text")
 CASES = [
     pytest.param(one, key, width, id=f"{one.name}-{key}-{width}")
@@ -117,7 +149,12 @@ def texts(figure: Figure) -> list[Text]:
 
 def ticks(figure: Figure) -> set[Text]:
     """The labels of axis ticks."""
-    return {label for ax in figure.axes for axis in (ax.xaxis, ax.yaxis) for label in axis.get_ticklabels()}
+    return {
+        label
+        for ax in figure.axes
+        for axis in (ax.xaxis, ax.yaxis)
+        for label in axis.get_ticklabels()
+    }
 
 
 def insufficient(row: Any) -> bool:
@@ -127,7 +164,12 @@ def insufficient(row: Any) -> bool:
 
 def limit(row: Any) -> bool:
     """Whether a row of rates is a one-sided limit."""
-    return bool(row["n"]) and not insufficient(row) and row["rate"] in (0, 1) and row["k"] in (0, row["n"])
+    return (
+        bool(row["n"])
+        and not insufficient(row)
+        and row["rate"] in (0, 1)
+        and row["k"] in (0, row["n"])
+    )
 
 
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
@@ -136,24 +178,35 @@ def test_drawn_brackets_end_at_the_bounds_of_the_table(one: Drawn, key: str, wid
     seen = 0
     for name, line in artists(chart.figure, "interval", Line2D):
         place, _, part = name.partition(":")
-        low, high = (chart.table[column].iloc[int(place)] for column in one.bounds[part.partition(":")[0]])
+        low, high = (
+            chart.table[column].iloc[int(place)] for column in one.bounds[part.partition(":")[0]]
+        )
         x, y = line.get_xdata(), line.get_ydata()
         values = x if y[0] == y[1] and (x[0] != x[1] or low == high) else y
-        assert min(values) == pytest.approx(low, abs=1e-9) and max(values) == pytest.approx(high, abs=1e-9)
+        assert min(values) == pytest.approx(low, abs=1e-9) and max(values) == pytest.approx(
+            high, abs=1e-9
+        )
         seen += 1
     if one.rates:
-        plain = [not insufficient(row) and not math.isnan(row["rate"]) for _, row in chart.table.iterrows()]
+        plain = [
+            not insufficient(row) and not math.isnan(row["rate"])
+            for _, row in chart.table.iterrows()
+        ]
         assert seen == sum(plain)
 
 
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
-def test_no_percentage_stands_alone_and_every_count_is_in_the_table(one: Drawn, key: str, width: str) -> None:
+def test_no_percentage_stands_alone_and_every_count_is_in_the_table(
+    one: Drawn, key: str, width: str
+) -> None:
     chart = chart_of(one, key, width)
     given = " ".join(map(str, chart.table.select_dtypes(exclude="number").to_numpy().ravel()))
     for text in set(texts(chart.figure)) - ticks(chart.figure):
         words = text.get_text()
         rule = "bound must be" in words
-        quoted = words.replace("\n", " ") in given or key == "hostile"  # names with a percent sign of their own
+        quoted = (
+            words.replace("\n", " ") in given or key == "hostile"
+        )  # names with a percent sign of their own
         assert "%" not in words or "/" in words or "[" in words or rule or quoted, words
         assert "±" not in words
     counts = {f"{int(k)}/{int(n)}" for k, n in _counts(one, chart.table) if n == n}
@@ -169,20 +222,28 @@ def _counts(one: Drawn, table: pd.DataFrame) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize(("one", "key", "width"), [case for case in CASES if case.values[0].rates])
-def test_hatches_are_insufficient_rows_and_arrows_are_limits(one: Drawn, key: str, width: str) -> None:
+def test_hatches_are_insufficient_rows_and_arrows_are_limits(
+    one: Drawn, key: str, width: str
+) -> None:
     chart = chart_of(one, key, width)
     rows = [row for _, row in chart.table.iterrows()]
     hatches = [patch for patch in chart.figure.findobj(Patch) if patch.get_hatch() == style.HATCH]
     assert len(hatches) == sum(map(insufficient, rows))
     assert len(chart.figure.findobj(FancyArrowPatch)) == sum(map(limit, rows))
     marked = {int(name) for name, _ in artists(chart.figure, "marker")}
-    assert marked == {i for i, row in enumerate(rows) if row["n"] and not insufficient(row) and not limit(row)}
+    assert marked == {
+        i for i, row in enumerate(rows) if row["n"] and not insufficient(row) and not limit(row)
+    }
 
 
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
-def test_colours_are_okabe_and_itos_and_no_two_series_share_colour_and_marker(one: Drawn, key: str, width: str) -> None:
+def test_colours_are_okabe_and_itos_and_no_two_series_share_colour_and_marker(
+    one: Drawn, key: str, width: str
+) -> None:
     figure = chart_of(one, key, width).figure
-    allowed = {colour.lower() for colour in (*style.OKABE_ITO.values(), style.INK, *style.GREYS, "#ffffff")}
+    allowed = {
+        colour.lower() for colour in (*style.OKABE_ITO.values(), style.INK, *style.GREYS, "#ffffff")
+    }
     used = set()
     for line in figure.findobj(Line2D):
         used |= {line.get_color(), line.get_markerfacecolor(), line.get_markeredgecolor()}
@@ -192,7 +253,10 @@ def test_colours_are_okabe_and_itos_and_no_two_series_share_colour_and_marker(on
     shown = {to_hex(colour) for colour in used if colour not in ("none", "None")}
     grey = {colour for colour in shown if colour[1:3] == colour[3:5] == colour[5:7]}
     assert shown - grey <= allowed
-    looks = {(line.get_markerfacecolor(), line.get_marker()) for _, line in artists(figure, "marker", Line2D)}
+    looks = {
+        (line.get_markerfacecolor(), line.get_marker())
+        for _, line in artists(figure, "marker", Line2D)
+    }
     colours = {colour for colour, _ in looks}
     assert len(looks) == len(colours) == len({shape for _, shape in looks})
 
@@ -206,7 +270,12 @@ def test_text_is_large_enough_inside_the_figure_and_apart(one: Drawn, key: str, 
         boxes = [(text, text.get_window_extent()) for text in texts(figure)]
     for text, box in boxes:
         assert text.get_fontsize() >= 7, text.get_text()
-        inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+        inside = (
+            box.x0 >= -1
+            and box.y0 >= -1
+            and box.x1 <= figure.bbox.x1 + 1
+            and box.y1 <= figure.bbox.y1 + 1
+        )
         assert inside, (text.get_text(), box, figure.bbox)
     for (first, one_box), (second, other) in combinations(boxes, 2):
         over = min(one_box.x1, other.x1) - max(one_box.x0, other.x0)
@@ -237,13 +306,20 @@ def test_alt_text_holds_every_count_and_is_plain(one: Drawn, key: str, width: st
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
 def test_caption_says_method_level_unit_and_version(one: Drawn, key: str, width: str) -> None:
     caption = chart_of(one, key, width).caption
-    assert "level 0.95" in caption and "version" in caption and "unit of independence" in caption.lower()
+    assert (
+        "level 0.95" in caption
+        and "version" in caption
+        and "unit of independence" in caption.lower()
+    )
     assert "±" not in caption
     assert ("every cell has insufficient data" in caption.lower()) == (key == "insufficient")
 
 
 def _bytes(chart: Chart) -> dict[str, str]:
-    return {kind: hashlib.sha256(style.render(chart.figure, kind, 100)).hexdigest() for kind in ("pdf", "svg", "png")}
+    return {
+        kind: hashlib.sha256(style.render(chart.figure, kind, 100)).hexdigest()
+        for kind in ("pdf", "svg", "png")
+    }
 
 
 @pytest.mark.parametrize("one", NAMES)
@@ -272,15 +348,20 @@ def test_bytes_are_equal_in_two_processes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", _SCRIPT, tmp_path / "tables.pickle"],
-            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         said.append(done.stdout)
     assert said[0] == said[1] and said[0].count("svg") >= len(work)
 
 
 @pytest.mark.parametrize(("one", "key", "width"), CASES)
-def test_table_twin_holds_the_drawn_rows_and_reads_back(one: Drawn, key: str, width: str, tmp_path: Path) -> None:
+def test_table_twin_holds_the_drawn_rows_and_reads_back(
+    one: Drawn, key: str, width: str, tmp_path: Path
+) -> None:
     chart = chart_of(one, key, width)
     assert len(chart.table) == len(one.tables[key])
     if key == "hostile" or width == "text":
@@ -294,7 +375,11 @@ def test_table_twin_holds_the_drawn_rows_and_reads_back(one: Drawn, key: str, wi
                 assert theirs == ""
             else:
                 told = isinstance(mine, str | bool | np.bool_)
-                assert str(mine) == theirs if told else mine == float(theirs), (column, mine, theirs)
+                assert str(mine) == theirs if told else mine == float(theirs), (
+                    column,
+                    mine,
+                    theirs,
+                )
 
 
 @pytest.mark.parametrize("one", NAMES)
@@ -394,7 +479,9 @@ def test_suite_versions_are_not_mixed(one: Drawn) -> None:
     assert "suite version 1.2" in one.draw(table).caption.lower()
 
 
-@pytest.mark.parametrize(("one", "key"), [pytest.param(o, k, id=f"{o.name}-{k}") for o in FIGURES for k in o.tables])
+@pytest.mark.parametrize(
+    ("one", "key"), [pytest.param(o, k, id=f"{o.name}-{k}") for o in FIGURES for k in o.tables]
+)
 def test_a_figure_is_ready_in_two_seconds(one: Drawn, key: str) -> None:
     best = math.inf
     for _ in range(3):  # processor time, so that a busy machine does not decide

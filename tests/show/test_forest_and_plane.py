@@ -1,4 +1,6 @@
-"""Forest and plane: the requirement's line, totals that say what they are, anchors, places and the frontier."""
+"""Forest and plane: the requirement's line, totals that say what they are, anchors, places and the
+frontier.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def test_the_requirement_is_a_line_at_its_threshold_with_its_rule_in_words() -> 
     assert "upper bound must be left of 10 %" in words(chart.figure)
     assert "upper bound must be left of 10 %" in chart.caption
     better_high = hand.rates([hand.row("CR", 661, 787, mode="LoopOnly")])
-    assert "lower bound must be right of 95 %" in words(figures.forest(better_high, requirement=0.95).figure)
+    assert "lower bound must be right of 95 %" in words(
+        figures.forest(better_high, requirement=0.95).figure
+    )
 
 
 def test_a_requirement_needs_its_metric_and_a_proportion() -> None:
@@ -47,8 +51,13 @@ def test_a_requirement_needs_its_metric_and_a_proportion() -> None:
 
 
 def test_metrics_of_opposite_direction_have_panels_of_their_own_with_cost_beside_gain() -> None:
-    table = hand.rates([hand.row("ASR", 9, 40, mode="On"), hand.row("CR", 31, 40, mode="On"),
-                        hand.row("FGR", 1, 40, mode="On")])  # fmt: skip
+    table = hand.rates(
+        [
+            hand.row("ASR", 9, 40, mode="On"),
+            hand.row("CR", 31, 40, mode="On"),
+            hand.row("FGR", 1, 40, mode="On"),
+        ]
+    )
     chart = figures.forest(table, width="text")
     drawn = [ax for ax in chart.figure.axes if ax.axison]
     assert len(drawn) == 3
@@ -57,20 +66,32 @@ def test_metrics_of_opposite_direction_have_panels_of_their_own_with_cost_beside
 
 
 def published(model: str, defence: str) -> pd.DataFrame:
-    """The published cells of one model and defence with micro and macro totals (arXiv:2510.05244v1, Table 11)."""
+    """The published cells of one model and defence with micro and macro totals (arXiv:2510.05244v1,
+    Table 11).
+    """
     cells = pd.read_csv(ROOT / "data" / "agentdojo_tables_2510.05244.csv")
-    cells = cells[(cells["table"] == "ASR") & (cells["model"] == model) & (cells["defence"] == defence)]
-    rows = [hand.row("ASR", one.k_pooled, one.n_pooled, suite=one.suite) for one in cells.itertuples()]
-    micro = hand.row("ASR", cells["k_pooled"].sum(), cells["n_pooled"].sum(), suite="micro: all cases")
+    cells = cells[
+        (cells["table"] == "ASR") & (cells["model"] == model) & (cells["defence"] == defence)
+    ]
+    rows = [
+        hand.row("ASR", one.k_pooled, one.n_pooled, suite=one.suite) for one in cells.itertuples()
+    ]
+    micro = hand.row(
+        "ASR", cells["k_pooled"].sum(), cells["n_pooled"].sum(), suite="micro: all cases"
+    )
     macro = micro | {"suite": "macro: mean of strata", "rate": cells["published_rate"].mean() / 100}
-    return hand.rates([*rows, micro, macro | {"low": 0.32, "high": 0.37, "note": "mean of 4 of 4 strata"}])
+    return hand.rates(
+        [*rows, micro, macro | {"low": 0.32, "high": 0.37, "note": "mean of 4 of 4 strata"}]
+    )
 
 
 def test_totals_of_the_published_cells_are_named_micro_and_macro() -> None:
     chart = figures.forest(published("gpt-4o-2024-08-06", "none"), width="text")
     assert "micro: all cases 662/2847 [21.7, 24.8]" in chart.alt
     assert "662/2847, macro mean 34.2% [32.0, 37.0]" in chart.alt
-    assert "micro: all cases" in words(chart.figure) and "macro: mean of strata" in words(chart.figure)
+    assert "micro: all cases" in words(chart.figure) and "macro: mean of strata" in words(
+        chart.figure
+    )
 
 
 def test_a_total_that_does_not_say_what_it_is_is_refused() -> None:
@@ -82,7 +103,10 @@ def test_a_total_that_does_not_say_what_it_is_is_refused() -> None:
 
 
 def test_rows_are_sorted_only_when_asked_and_the_caption_says_so() -> None:
-    plain, ordered = figures.forest(hand.run_b().iloc[:4]), figures.forest(hand.run_b().iloc[:4], sort=True)
+    plain, ordered = (
+        figures.forest(hand.run_b().iloc[:4]),
+        figures.forest(hand.run_b().iloc[:4], sort=True),
+    )
     assert list(plain.table["mode"]) == list(hand.MODES) and "sorted" not in plain.caption
     assert list(ordered.table["mode"]) == ["On", "LoopOnly", "SanitizerOnly", "Off"]
     assert "sorted by rate" in ordered.caption
@@ -98,7 +122,10 @@ def test_missing_outcomes_are_a_span_from_floor_to_ceiling_and_a_word() -> None:
 def test_the_interval_that_ignores_clusters_is_grey_and_named() -> None:
     chart = figures.forest(hand.clustered())
     (grey,) = named(chart.figure, "grey:2")
-    assert list(grey.get_xdata()) == [pytest.approx(0.1302, abs=1e-4), pytest.approx(0.1806, abs=1e-4)]
+    assert list(grey.get_xdata()) == [
+        pytest.approx(0.1302, abs=1e-4),
+        pytest.approx(0.1806, abs=1e-4),
+    ]
     (main,) = named(chart.figure, "interval:2")
     assert list(main.get_xdata()) == [0.084, 0.265] and main.get_linewidth() > grey.get_linewidth()
     assert "clustered Wilson" in chart.caption and "176 clusters" in chart.caption
@@ -124,7 +151,9 @@ def at(line: Line2D) -> tuple[float, float]:
 def test_the_refuser_lies_where_no_attack_and_no_task_succeeds() -> None:
     (anchor,) = named(plane().figure, "anchor:refuser")
     assert at(anchor) == (0.0, 0.0)
-    gates = figures.plane(hand.run_b())  # a gate rate, not a success rate: refusing everything gates everything
+    gates = figures.plane(
+        hand.run_b()
+    )  # a gate rate, not a success rate: refusing everything gates everything
     assert at(named(gates.figure, "anchor:refuser")[0]) == (0.0, 1.0)
 
 
@@ -143,15 +172,20 @@ def test_modes_lie_at_their_rates_and_one_without_a_cost_has_no_marker() -> None
 
 def joins(modes: dict[str, tuple[int, int, int, int]]) -> int:
     """How many lines the frontier of these modes has."""
-    rows = [hand.row(metric, *counts[2 * i : 2 * i + 2], mode=mode)
-            for i, metric in enumerate(("ASR", "task success")) for mode, counts in modes.items()]  # fmt: skip
+    rows = [
+        hand.row(metric, *counts[2 * i : 2 * i + 2], mode=mode)
+        for i, metric in enumerate(("ASR", "task success"))
+        for mode, counts in modes.items()
+    ]
     chart = figures.plane(hand.rates(rows))
     return len(chart.figure.findobj(lambda one: (one.get_gid() or "").startswith("join:")))
 
 
 def test_the_frontier_joins_only_modes_whose_intervals_lie_apart() -> None:
     assert joins({"A": (5, 100, 20, 100), "B": (60, 100, 90, 100)}) == 1
-    assert joins({"A": (20, 100, 80, 100), "B": (22, 100, 82, 100)}) == 0  # overlap in both directions
+    assert (
+        joins({"A": (20, 100, 80, 100), "B": (22, 100, 82, 100)}) == 0
+    )  # overlap in both directions
     assert joins({"A": (5, 100, 90, 100), "B": (60, 100, 20, 100)}) == 0  # B is beaten by A in both
     assert joins({"A": (5, 100, 20, 100)}) == 0
 
@@ -159,7 +193,9 @@ def test_the_frontier_joins_only_modes_whose_intervals_lie_apart() -> None:
 def test_the_plane_needs_one_metric_of_each_side() -> None:
     with pytest.raises(ValueError, match="one cost metric"):
         figures.plane(hand.run_a())
-    more = pd.concat([hand.run_b(), hand.rates([hand.row("CR", 1, 9, mode="On")])], ignore_index=True)
+    more = pd.concat(
+        [hand.run_b(), hand.rates([hand.row("CR", 1, 9, mode="On")])], ignore_index=True
+    )
     with pytest.raises(ValueError, match="one security metric, got ASR, CR"):
         figures.plane(more)
     assert set(figures.plane(more, security="ASR").table["metric"]) == {"ASR", "FGR"}

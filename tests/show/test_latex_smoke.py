@@ -1,4 +1,6 @@
-"""One LaTeX document with every kind of table and every figure: it compiles where a TeX is installed."""
+"""One LaTeX document with every kind of table and every figure: it compiles where a TeX is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,23 @@ def every_table() -> dict[str, pd.DataFrame]:
     calls = fnb.data("detector_scores.csv")
     scores = fnb.detector(calls, score="score", label="label", positive="fake", base_rate=0.01)
     found = {
-        "rates": fnb.rates(run_a), "compare": fnb.compare(run_a), "gradient": fnb.gradient(run_a, "CR", "tier"),
-        "limits": fnb.limits(run_a), "metrics": fnb.metrics(),
+        "rates": fnb.rates(run_a),
+        "compare": fnb.compare(run_a),
+        "gradient": fnb.gradient(run_a, "CR", "tier"),
+        "limits": fnb.limits(run_a),
+        "metrics": fnb.metrics(),
         "gate": fnb.gate(fnb.read(fnb.data("gate_fail.csv")), fnb.data("requirements.toml")),
-        "releases": fnb.releases({name: history.where(release=name) for name in ("1.5", "1.6")},
-                                 fnb.data("release_requirements.toml")),
+        "releases": fnb.releases(
+            {name: history.where(release=name) for name in ("1.5", "1.6")},
+            fnb.data("release_requirements.toml"),
+        ),
         "attempts": fnb.attempts(fnb.read(fnb.data("attempts.csv"))).head(5),
         "detector": scores[scores["part"] == "operating point"],
         "judges": fnb.judges(labels, human="human", judges="judge", by="condition"),
-        "hostile": hand.hostile(), "hostile pairs": hand.pairs_tables()["hostile"],
+        "hostile": hand.hostile(),
+        "hostile pairs": hand.pairs_tables()["hostile"],
         "hostile releases": hand_programme.gate_tables()["hostile"],
-    }  # fmt: skip
+    }
     return found
 
 
@@ -51,13 +59,18 @@ def document(folder: Path) -> str:
     """The document; the figures lie beside it as PDF."""
     parts = [PREAMBLE]
     for name, table in every_table().items():
-        parts.append("\\clearpage\n\\tiny\n" + tables.latex(table, caption=f"Table of {name}", label=f"tab:{name}"))
+        parts.append(
+            "\\clearpage\n\\tiny\n"
+            + tables.latex(table, caption=f"Table of {name}", label=f"tab:{name}")
+        )
     for one in FIGURES:
         key = "hostile" if one.name in ("forest", "gate") else "two"
         chart = one.draw(one.tables[key])
         chart.save(folder / f"{one.name}.pdf")
         caption = latex_text(chart.caption)
-        parts.append(f"\\begin{{figure}}\n\\includegraphics{{{one.name}.pdf}}\n\\caption{{{caption}}}\n\\end{{figure}}")
+        parts.append(
+            f"\\begin{{figure}}\n\\includegraphics{{{one.name}.pdf}}\n\\caption{{{caption}}}\n\\end{{figure}}"
+        )
     return "\n\n".join([*parts, "\\end{document}\n"])
 
 
@@ -65,10 +78,18 @@ def test_the_smoke_document_holds_every_figure() -> None:
     assert {one.name for one in FIGURES} == set(figures.__all__)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here: the document was not compiled")
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex here: the document was not compiled"
+)
 def test_every_table_and_figure_compiles_in_one_document(tmp_path: Path) -> None:
     (tmp_path / "smoke.tex").write_text(document(tmp_path), encoding="utf-8")
-    command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "smoke.tex"]
+    command = [
+        "pdflatex",
+        "-no-shell-escape",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "smoke.tex",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=300)
     said = done.stdout.decode("utf-8", "replace")
     assert done.returncode == 0, said[-2000:]

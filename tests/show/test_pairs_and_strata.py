@@ -29,7 +29,9 @@ def words(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text)).replace("\n", " ")
 
 
-def test_the_lab_table_draws_its_paired_interval_and_in_grey_the_one_that_ignores_the_pairing() -> None:
+def test_the_lab_table_draws_its_paired_interval_and_in_grey_the_one_that_ignores_the_pairing() -> (
+    None
+):
     chart = figures.pairs(pd.DataFrame([hand.lab()]))
     assert list(named(chart.figure, "interval:0")[0].get_xdata()) == [0.1181, 0.2024]
     assert list(named(chart.figure, "grey:0")[0].get_xdata()) == [0.089, 0.229]
@@ -61,8 +63,14 @@ def test_a_difference_of_a_b_has_the_sign_of_b_minus_c() -> None:
     assert chart.figure.axes[1].get_xlim() == (-0.5, 0.5)
 
 
-@pytest.mark.parametrize(("column", "value", "match"), [("b", -1, "b must be a count"), ("b", 400, "at most n_pairs"),
-                                                       ("diff", 16.0, "diff must lie between -1 and 1")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "value", "match"),
+    [
+        ("b", -1, "b must be a count"),
+        ("b", 400, "at most n_pairs"),
+        ("diff", 16.0, "diff must lie between -1 and 1"),
+    ],
+)
 def test_impossible_pairs_raise(column: str, value: float, match: str) -> None:
     with pytest.raises(ValueError, match=f"row 0: .*{match.replace('row 0: ', '')}"):
         figures.pairs(pd.DataFrame([hand.lab() | {column: value}]))
@@ -89,9 +97,17 @@ def test_contained_attacks_by_scope_are_limits_at_both_ends() -> None:
 
 def test_a_line_needs_an_order_and_does_not_cross_an_empty_place() -> None:
     table = hand.gradient_tables()["scope"]
-    assert figures.gradient(table).figure.findobj(lambda one: (one.get_gid() or "").startswith("join:")) == []
+    assert (
+        figures.gradient(table).figure.findobj(
+            lambda one: (one.get_gid() or "").startswith("join:")
+        )
+        == []
+    )
     chart = figures.gradient(table, line=True)
-    joined = {one.get_gid() for one in chart.figure.findobj(lambda one: (one.get_gid() or "").startswith("join:"))}
+    joined = {
+        one.get_gid()
+        for one in chart.figure.findobj(lambda one: (one.get_gid() or "").startswith("join:"))
+    }
     assert joined == {"join:0", "join:1", "join:3", "join:4"}
     free = table.rename(columns={"scope": "carrier"})
     free.attrs = {}
@@ -124,7 +140,10 @@ def test_a_gradient_refuses_a_second_stratum_a_second_metric_and_double_rows() -
 
 
 CELLS = pd.read_csv(ROOT / "data" / "agentdojo_tables_2510.05244.csv")
-GROUPS = [pytest.param(part, id=f"{table}-{model}") for (table, model), part in CELLS.groupby(["table", "model"])]
+GROUPS = [
+    pytest.param(part, id=f"{table}-{model}")
+    for (table, model), part in CELLS.groupby(["table", "model"])
+]
 
 
 def test_the_published_cells_are_twelve_matrices_of_four_suites_and_seven_defences() -> None:
@@ -133,14 +152,20 @@ def test_the_published_cells_are_twelve_matrices_of_four_suites_and_seven_defenc
 
 @pytest.mark.parametrize("part", GROUPS)
 def test_each_published_cell_shows_its_row_on_a_shade_that_can_be_read(part: pd.DataFrame) -> None:
-    metric = {"ASR": "ASR", "BU": "task success", "UA": "task success under attack"}[part["table"].iloc[0]]
+    metric = {"ASR": "ASR", "BU": "task success", "UA": "task success under attack"}[
+        part["table"].iloc[0]
+    ]
     rows = [
-        hand.row(metric, one.k_pooled, one.n_pooled, suite=one.suite, mode=one.defence) for one in part.itertuples()
+        hand.row(metric, one.k_pooled, one.n_pooled, suite=one.suite, mode=one.defence)
+        for one in part.itertuples()
     ]
     chart = figures.heatmap(hand.rates(rows))
     assert len(chart.table) == 28
     for place, row in chart.table.iterrows():
-        (text,), (box,) = named(chart.figure, f"label:{place}"), named(chart.figure, f"cell:{place}")
+        (text,), (box,) = (
+            named(chart.figure, f"label:{place}"),
+            named(chart.figure, f"cell:{place}"),
+        )
         assert text.get_text().split("\n")[0] == f"{row['k']}/{row['n']}"
         low, high = map(float, re.findall(r"[\d.]+", text.get_text().split("\n")[1]))
         assert (low, high) == pytest.approx((100 * row["low"], 100 * row["high"]), abs=0.0501)
@@ -151,7 +176,10 @@ def test_each_published_cell_shows_its_row_on_a_shade_that_can_be_read(part: pd.
 
 def contrast(first: float, second: float) -> float:
     """WCAG 2.2, relative luminance of two greys."""
-    lights = [grey / 12.92 if grey <= 0.04045 else ((grey + 0.055) / 1.055) ** 2.4 for grey in (first, second)]
+    lights = [
+        grey / 12.92 if grey <= 0.04045 else ((grey + 0.055) / 1.055) ** 2.4
+        for grey in (first, second)
+    ]
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
@@ -166,7 +194,9 @@ def test_nothing_succeeded_and_nothing_ran_and_nothing_there_are_three_cells() -
 
 
 def test_a_matrix_that_does_not_fit_is_turned_and_one_that_fits_neither_way_raises() -> None:
-    rows = [hand.row("ASR", 100, 400, suite=f"s{i}", mode=f"m{j}") for i in range(2) for j in range(9)]
+    rows = [
+        hand.row("ASR", 100, 400, suite=f"s{i}", mode=f"m{j}") for i in range(2) for j in range(9)
+    ]
     turned = figures.heatmap(hand.rates(rows), width="column")
     assert turned.figure.axes[0].get_xlim() == (0, 2)
     square = [hand.row("ASR", 1, 40, suite=f"s{i}", mode=f"m{i}") for i in range(14)]

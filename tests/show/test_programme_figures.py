@@ -1,4 +1,6 @@
-"""Budget, ROC, gate and judge: each figure's own promises, with values from arithmetic and from published examples."""
+"""Budget, ROC, gate and judge: each figure's own promises, with values from arithmetic and from
+published examples.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def words(figure: Figure) -> str:
     return " ".join(text.get_text().replace("\n", " ") for text in figure.findobj(Text))
 
 
-# --- budget ---------------------------------------------------------------------------------------------------------
+# --- budget
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_two_percent_an_attempt_is_a_fifth_of_what_varied_cases_hide() -> None:
@@ -46,7 +49,9 @@ def test_the_ribbon_is_the_interval_at_each_k() -> None:
     (ribbon, _) = named(figures.budget(table).figure, "ribbon:")
     heights = ribbon.get_paths()[0].vertices[:, 1]
     first = table[table["mode"] == "static"]
-    assert heights.min() == pytest.approx(first["low"].min()) and heights.max() == pytest.approx(first["high"].max())
+    assert heights.min() == pytest.approx(first["low"].min()) and heights.max() == pytest.approx(
+        first["high"].max()
+    )
 
 
 def test_falling_n_the_median_and_too_few_cases_are_said() -> None:
@@ -64,7 +69,9 @@ def test_series_with_several_stopping_rules_or_a_k_that_falls_are_refused() -> N
     table = made.budget_tables()["two"]
     with pytest.raises(ValueError, match=r"several stopping rules \(25 attempts, until success\)"):
         figures.budget(table.assign(stopping=["25 attempts", "until success"]))
-    assert "stopping rule: 25 attempts" in words(figures.budget(table.assign(stopping="25 attempts")).figure)
+    assert "stopping rule: 25 attempts" in words(
+        figures.budget(table.assign(stopping="25 attempts")).figure
+    )
     with pytest.raises(ValueError, match="grow within a series"):
         figures.budget(table.iloc[::-1])
     nine = pd.concat([table.assign(mode=f"m{i}") for i in range(9)])
@@ -76,13 +83,18 @@ def test_series_with_several_stopping_rules_or_a_k_that_falls_are_refused() -> N
 
 
 def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> None:
-    frame = pd.DataFrame({"score": [9, 9, 8, 8, 8, 7, 6, 6, 5, 4] * 3, "label": (["f"] * 4 + ["g"] * 6) * 3})
+    frame = pd.DataFrame(
+        {"score": [9, 9, 8, 8, 8, 7, 6, 6, 5, 4] * 3, "label": (["f"] * 4 + ["g"] * 6) * 3}
+    )
     table = fnb.detector(frame, score="score", label="label", positive="f", max_fpr=0.2)
     chart = figures.roc(table)
     (shade,) = named(chart.figure, "unmeasurable")
     assert shade.get_x() + shade.get_width() == pytest.approx(1 / 18)
     (steps,) = named(chart.figure, "curve")
-    assert len(steps.get_xdata()) == frame["score"].nunique() == 6 and steps.get_drawstyle() == "steps-post"
+    assert (
+        len(steps.get_xdata()) == frame["score"].nunique() == 6
+        and steps.get_drawstyle() == "steps-post"
+    )
     assert "FPR below 1/18: not measurable" in words(chart.figure)
     assert [chart.figure.axes[0].get_xscale(), chart.figure.axes[0].get_yscale()] == ["log", "log"]
 
@@ -90,11 +102,18 @@ def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> N
 def test_precision_of_the_lesson_at_three_base_rates() -> None:
     rows = [made.point(0.01, 95, 100, 10, 1000, base) for base in (0.5, 0.01, 0.001)]
     chart = figures.roc(pd.DataFrame(rows))
-    marks = [float(mark.get_ydata()[0]) for mark in named(chart.figure, "marker:") if mark.get_gid().endswith("ppv")]
+    marks = [
+        float(mark.get_ydata()[0])
+        for mark in named(chart.figure, "marker:")
+        if mark.get_gid().endswith("ppv")
+    ]
     assert [round(mark, 4) for mark in marks] == [0.9896, 0.4897, 0.0868]
     said = words(chart.figure)
     assert "PPV 8.7% [" in said and "9.5 right, 99.9 wrong alerts in 10,000 cases" in said
-    assert len([one for one in named(chart.figure, "marker:") if not one.get_gid().endswith("ppv")]) == 1
+    assert (
+        len([one for one in named(chart.figure, "marker:") if not one.get_gid().endswith("ppv")])
+        == 1
+    )
 
 
 def test_no_false_alarm_is_an_arrow_from_its_bound_and_no_marker() -> None:
@@ -105,8 +124,13 @@ def test_no_false_alarm_is_an_arrow_from_its_bound_and_no_marker() -> None:
     assert "not measurable with so few negatives" in words(chart.figure)
 
 
-@pytest.mark.parametrize(("key", "said"), [("no negative", "not computable: no negative case"),
-                                           ("insufficient", "insufficient data (3 positives)")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("no negative", "not computable: no negative case"),
+        ("insufficient", "insufficient data (3 positives)"),
+    ],
+)
 def test_a_class_without_cases_is_words_in_the_place_of_points(key: str, said: str) -> None:
     chart = figures.roc(made.roc_tables()[key])
     assert said in words(chart.figure)
@@ -130,15 +154,22 @@ def test_auc_stands_in_the_caption_only() -> None:
 
 
 def test_both_rules_have_their_chance_at_the_requirement() -> None:
-    chart = figures.gate(fnb.gate(fnb.read(fnb.data("gate_pass.csv")), fnb.data("requirements.toml")).iloc[[0]])
+    chart = figures.gate(
+        fnb.gate(fnb.read(fnb.data("gate_pass.csv")), fnb.data("requirements.toml")).iloc[[0]]
+    )
     point, bound = (float(mark.get_ydata()[0]) for mark in named(chart.figure, "chance:"))
     assert (round(point, 4), round(bound, 4)) == (0.5760, 0.0195)
     said = words(chart.figure)
-    assert "point rule: k \u2264 12 of 600; P(pass) 0.5760" in said and "k \u2264 5 of 600; P(pass) 0.0195" in said
+    assert (
+        "point rule: k \u2264 12 of 600; P(pass) 0.5760" in said
+        and "k \u2264 5 of 600; P(pass) 0.0195" in said
+    )
     (requirement,) = named(chart.figure, "requirement")
     assert list(requirement.get_xdata()) == [0.02, 0.02]
     for line, at_one in zip(named(chart.figure, "curve:"), (0.9915, 0.4449), strict=True):
-        assert np.interp(0.01, line.get_xdata(), line.get_ydata()) == pytest.approx(at_one, abs=5e-5)
+        assert np.interp(0.01, line.get_xdata(), line.get_ydata()) == pytest.approx(
+            at_one, abs=5e-5
+        )
 
 
 def test_a_suite_change_breaks_the_series_and_no_line_crosses_it() -> None:
@@ -151,7 +182,11 @@ def test_a_suite_change_breaks_the_series_and_no_line_crosses_it() -> None:
     assert {line.get_gid() for line in named(chart.figure, "join:")} == {"join:0"}
     assert len(named(chart.figure, "threshold:")) == 4
     said = words(chart.figure)
-    assert "suite version v1" in said and "suite version v2" in said and said.count("suite version unknown") == 2
+    assert (
+        "suite version v1" in said
+        and "suite version v2" in said
+        and said.count("suite version unknown") == 2
+    )
     assert [one.get_gid() for one in named(chart.figure, "judge:")] == ["judge:2", "judge:4"]
     assert "never joined" in chart.caption and "in 4 series" in chart.alt
 
@@ -191,7 +226,9 @@ def test_a_table_without_a_curve_draws_its_releases_and_says_so() -> None:
 
 def test_agreement_hides_what_se_shows() -> None:
     labels = pd.read_csv(fnb.data("judge_bias.csv"))
-    chart = figures.judge(fnb.judges(labels, human="human", judges="judge", by="condition"), width="text")
+    chart = figures.judge(
+        fnb.judges(labels, human="human", judges="judge", by="condition"), width="text"
+    )
     said = words(chart.figure)
     assert said.count("70/75") == 2 and "24/26" in said and "9/14" in said
     assert "tp 24, fn 2, fp 3, tn 46" in said and "tp 9, fn 5, fp 0, tn 61" in said
@@ -212,10 +249,15 @@ def test_a_corrected_rate_below_zero_is_an_arrow_with_its_raw_value() -> None:
 
 def test_a_judge_without_positives_or_no_better_than_chance_has_its_reason() -> None:
     chart = figures.judge(made.judge_tables()["odd"], width="text")
-    blanks = {one.get_gid(): one.get_text().replace("\n", " ") for one in named(chart.figure, "blank:")}
+    blanks = {
+        one.get_gid(): one.get_text().replace("\n", " ") for one in named(chart.figure, "blank:")
+    }
     assert blanks["blank:2:se"] == "not computable: no positive case"
     assert "no better than chance" in blanks["blank:1:corrected"]
-    assert "insufficient" in chart.figure.findobj(lambda one: one.get_gid() == "label:3:se")[0].get_text()
+    assert (
+        "insufficient"
+        in chart.figure.findobj(lambda one: one.get_gid() == "label:3:se")[0].get_text()
+    )
     assert [one.get_gid() for one in named(chart.figure, "hatched:")] == ["hatched:3:se"]
     fixed = named(chart.figure, "interval:0:fixed") + named(chart.figure, "interval:4:fixed")
     assert {line.get_color() for line in fixed} == {style.GREY}

@@ -1,4 +1,6 @@
-"""Style: colours that every reader can tell apart, in colour and in grey, and text that is measured rightly."""
+"""Style: colours that every reader can tell apart, in colour and in grey, and text that is measured
+rightly.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,21 @@ from ferrite_nb.show import style
 # Machado, Oliveira, Fernandes 2009, severity 1.0: what a dichromat sees, in linear RGB.
 SEEN = {
     "normal": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 
 
@@ -34,7 +48,9 @@ def contrast(colour: str) -> float:
 
 def lab(rgb: np.ndarray) -> np.ndarray:
     """CIE L*a*b* of linear RGB, D65."""
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
     xyz = to_xyz @ np.clip(rgb, 0, 1) / [0.9505, 1.0, 1.089]
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
@@ -47,7 +63,11 @@ def test_every_two_series_can_be_told_apart(sight: str) -> None:
 
 
 def test_series_differ_without_colour_by_marker_and_hatch() -> None:
-    assert len({look.marker for look in style.SERIES}) == len({look.hatch for look in style.SERIES}) == 8
+    assert (
+        len({look.marker for look in style.SERIES})
+        == len({look.hatch for look in style.SERIES})
+        == 8
+    )
     assert style.HATCH not in {look.hatch for look in style.SERIES}
 
 
@@ -68,7 +88,9 @@ def test_text_can_be_read_on_every_shade(shade: float) -> None:
     assert style.contrast(shade, ink) >= 4.5
 
 
-@pytest.mark.parametrize("text", ["787/787 [99.5, 100.0]", "SanitizerOnly", "insufficient data", "Wä_gjpq [0.0]", "0"])
+@pytest.mark.parametrize(
+    "text", ["787/787 [99.5, 100.0]", "SanitizerOnly", "insufficient data", "Wä_gjpq [0.0]", "0"]
+)
 @pytest.mark.parametrize("bold", [False, True])
 def test_measured_widths_are_never_less_than_drawn_ones(text: str, bold: bool) -> None:
     with style.settings():
@@ -89,9 +111,14 @@ def test_wrapped_and_fitted_text_keeps_its_width_and_its_letters() -> None:
 
 def test_settings_do_not_depend_on_the_readers_and_do_not_stay() -> None:
     before = dict(matplotlib.rcParams)
-    with matplotlib.rc_context({"axes.facecolor": "black", "text.usetex": True, "svg.hashsalt": None}):
+    with matplotlib.rc_context(
+        {"axes.facecolor": "black", "text.usetex": True, "svg.hashsalt": None}
+    ):
         with style.settings():
-            assert matplotlib.rcParams["axes.facecolor"] == "white" and not matplotlib.rcParams["text.usetex"]
+            assert (
+                matplotlib.rcParams["axes.facecolor"] == "white"
+                and not matplotlib.rcParams["text.usetex"]
+            )
             assert matplotlib.rcParams["pdf.fonttype"] == 42
         assert matplotlib.rcParams["axes.facecolor"] == "black"
     assert dict(matplotlib.rcParams) == before

@@ -1,4 +1,6 @@
-"""Tables: the same content in HTML, LaTeX, Markdown and CSV, nothing of a payload left alive, no bare percentage."""
+"""Tables: the same content in HTML, LaTeX, Markdown and CSV, nothing of a payload left alive, no
+bare percentage.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,82 @@ from . import hand
 def pairs() -> pd.DataFrame:
     """A table of `compare` with a difference, a hopeless pair and a pair without shared cases."""
     columns = [
-        "metric", "mode_a", "mode_b", "n_pairs", "both", "b", "c", "neither", "rate_a", "rate_b",
-        "diff", "low", "high", "h", "p", "log10_p", "p_holm", "unpaired", "note",
-    ]  # fmt: skip
+        "metric",
+        "mode_a",
+        "mode_b",
+        "n_pairs",
+        "both",
+        "b",
+        "c",
+        "neither",
+        "rate_a",
+        "rate_b",
+        "diff",
+        "low",
+        "high",
+        "h",
+        "p",
+        "log10_p",
+        "p_holm",
+        "unpaired",
+        "note",
+    ]
     rows = [
-        ("ASR", "Off", "On", 300, 12, 48, 0, 240, 0.2, 0.04, 0.16, 0.1181, 0.2024, 0.52, 7.1e-15, -14.1, 2e-14, 0, ""),
-        ("ASR", "Off", "<b>", 5, 0, 1, 4, 0, 0.2, 0.8, -0.6, -0.9, 0.1, -1.287, 0.375, -0.43, 0.375, 3, "3 left out"),
-        ("ASR", "On", "<b>", 0, 0, 0, 0, 0, *[hand.NAN] * 9, 9, "not computable: the two modes share no case"),
+        (
+            "ASR",
+            "Off",
+            "On",
+            300,
+            12,
+            48,
+            0,
+            240,
+            0.2,
+            0.04,
+            0.16,
+            0.1181,
+            0.2024,
+            0.52,
+            7.1e-15,
+            -14.1,
+            2e-14,
+            0,
+            "",
+        ),
+        (
+            "ASR",
+            "Off",
+            "<b>",
+            5,
+            0,
+            1,
+            4,
+            0,
+            0.2,
+            0.8,
+            -0.6,
+            -0.9,
+            0.1,
+            -1.287,
+            0.375,
+            -0.43,
+            0.375,
+            3,
+            "3 left out",
+        ),
+        (
+            "ASR",
+            "On",
+            "<b>",
+            0,
+            0,
+            0,
+            0,
+            0,
+            *[hand.NAN] * 9,
+            9,
+            "not computable: the two modes share no case",
+        ),
     ]
     return pd.DataFrame(rows, columns=columns).assign(level=0.95, method="mcnemar, newcombe")
 
@@ -47,23 +118,48 @@ def gates() -> pd.DataFrame:
 def overhead() -> pd.DataFrame:
     """A table of `overhead`."""
     return pd.DataFrame(
-        {"quantile": [0.5, 0.95], "value": [150.0, hand.NAN], "low": [-20.5, hand.NAN], "high": [310.0, hand.NAN],
-         "n_pairs": [40, 0], "unpaired": [2, 0], "note": ["", "not computable: no case has a latency in both modes"]}
-    )  # fmt: skip
+        {
+            "quantile": [0.5, 0.95],
+            "value": [150.0, hand.NAN],
+            "low": [-20.5, hand.NAN],
+            "high": [310.0, hand.NAN],
+            "n_pairs": [40, 0],
+            "unpaired": [2, 0],
+            "note": ["", "not computable: no case has a latency in both modes"],
+        }
+    )
 
 
 def judges() -> pd.DataFrame:
     """A table of `judges`: rates with counts, and a coefficient that is no percentage."""
     return pd.DataFrame(
-        {"condition": ["fiction"], "tp": [9], "fn": [5], "tn": [61], "fp": [0], "se": [9 / 14], "se_low": [0.388],
-         "se_high": [0.837], "kappa": [0.7466], "kappa_low": [0.54], "kappa_high": [0.95], "note": [""]}
-    )  # fmt: skip
+        {
+            "condition": ["fiction"],
+            "tp": [9],
+            "fn": [5],
+            "tn": [61],
+            "fp": [0],
+            "se": [9 / 14],
+            "se_low": [0.388],
+            "se_high": [0.837],
+            "kappa": [0.7466],
+            "kappa_low": [0.54],
+            "kappa_high": [0.95],
+            "note": [""],
+        }
+    )
 
 
 def limits() -> pd.DataFrame:
     """A table of `limits` with a payload in it."""
-    return pd.DataFrame({"limit": ["every Off attack succeeds"], "evidence": [hand.HOSTILE[1]],
-                         "consequence": [hand.HOSTILE[0]], "severity": ["severe"]})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "limit": ["every Off attack succeeds"],
+            "evidence": [hand.HOSTILE[1]],
+            "consequence": [hand.HOSTILE[0]],
+            "severity": ["severe"],
+        }
+    )
 
 
 TABLES = {
@@ -79,7 +175,9 @@ TABLES = {
     "metrics": metrics(),
     "empty": pd.DataFrame({"metric": []}),
 }
-EACH = pytest.mark.parametrize("table", [pytest.param(table, id=name) for name, table in TABLES.items()])
+EACH = pytest.mark.parametrize(
+    "table", [pytest.param(table, id=name) for name, table in TABLES.items()]
+)
 
 
 def html_cells(table: pd.DataFrame) -> list[list[str]]:
@@ -93,7 +191,10 @@ def html_cells(table: pd.DataFrame) -> list[list[str]]:
 def markdown_cells(table: pd.DataFrame) -> list[list[str]]:
     """The body of the Markdown table as text."""
     lines = [line for line in tables.markdown(table).split("\n") if line.startswith("|")][2:]
-    cells = [re.split(r"(?<!\\) \| ", line.strip().removeprefix("| ").removesuffix(" |")) for line in lines]
+    cells = [
+        re.split(r"(?<!\\) \| ", line.strip().removeprefix("| ").removesuffix(" |"))
+        for line in lines
+    ]
     return [[re.sub(r"\\(.)", r"\1", html.unescape(cell)) for cell in row] for row in cells]
 
 
@@ -117,15 +218,35 @@ def test_one_metric_prints_one_line_per_stratum_and_says_that_the_cost_is_missin
 
 
 def test_the_residual_stands_below_because_it_has_no_mode() -> None:
-    table = pd.concat([hand.run_b(), hand.rates([hand.row("R", 1, 22, mode="")])], ignore_index=True)
+    table = pd.concat(
+        [hand.run_b(), hand.rates([hand.row("R", 1, 22, mode="")])], ignore_index=True
+    )
     assert len(html_cells(table)) == 4
     assert ">R: 1/22 = 4.5% [0.8, 21.8]</p>" in tables.html(table)
 
 
 def test_pairs_print_counts_difference_and_both_p_values() -> None:
     off_on, few, none = html_cells(pairs())
-    assert off_on == ["Off - On", "300", "48", "0", "+16.0 points [11.8, 20.2]", "<0.0001", "<0.0001", "0.520", "0", ""]
-    assert few[4:] == ["-60.0 points [-90.0, 10.0]", "0.3750", "0.3750", "-1.287", "3", "3 left out"]
+    assert off_on == [
+        "Off - On",
+        "300",
+        "48",
+        "0",
+        "+16.0 points [11.8, 20.2]",
+        "<0.0001",
+        "<0.0001",
+        "0.520",
+        "0",
+        "",
+    ]
+    assert few[4:] == [
+        "-60.0 points [-90.0, 10.0]",
+        "0.3750",
+        "0.3750",
+        "-1.287",
+        "3",
+        "3 left out",
+    ]
     reason = "not computable: the two modes share no case"
     assert none[4:] == [reason, "not computable", "not computable", "not computable", "9", ""]
 
@@ -156,10 +277,14 @@ def test_html_is_well_formed_and_accessible(table: pd.DataFrame) -> None:
 
 
 def test_html_estimates_read_well_aloud() -> None:
-    assert 'aria-label="128 of 787, 16.3 %, 95 % interval 13.9 to 19.0"' in tables.html(hand.run_b())
+    assert 'aria-label="128 of 787, 16.3 %, 95 % interval 13.9 to 19.0"' in tables.html(
+        hand.run_b()
+    )
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("hostile", "limits", "metrics")])
+@pytest.mark.parametrize(
+    "name", [name for name in TABLES if name not in ("hostile", "limits", "metrics")]
+)
 def test_no_percentage_stands_alone(name: str) -> None:
     for row in [*html_cells(TABLES[name]), *markdown_cells(TABLES[name])]:
         for cell in row:
@@ -196,7 +321,10 @@ def test_latex_keeps_counts_and_marks_reasons_with_letters() -> None:
     text = tables.latex(hand.run_a())
     assert r"Tier1 & Off & 12/12 & {[}75.8, 100.0] \\" in text
     assert r"Tier3AgentDojo & Off & \multicolumn{2}{l}{3/3\textsuperscript{b}} \\" in text
-    assert r"Tier3AgentDojo & SanitizerOnly & \multicolumn{2}{l}{not computable\textsuperscript{c}} \\" in text
+    assert (
+        r"Tier3AgentDojo & SanitizerOnly & \multicolumn{2}{l}{not computable\textsuperscript{c}} \\"
+        in text
+    )
     assert r"\textsuperscript{b}~insufficient data (n\textless{}5)\par" in text
     assert text.count(r"\textsuperscript{c}") == 3  # two cells, one footnote
 
@@ -214,7 +342,9 @@ def test_csv_keeps_every_column_and_guards_formulas(tmp_path: Path) -> None:
     assert list(rows[0]) == list(hand.hostile().columns)
     assert rows[2]["mode"].startswith("'=cmd") and rows[7]["mode"] == "'-2+3"
     assert float(rows[0]["low"]) == hand.hostile()["low"][0]
-    assert float(tables.csv(pairs()).split("\n")[2].split(",")[10]) == -0.6  # a negative number is no formula
+    assert (
+        float(tables.csv(pairs()).split("\n")[2].split(",")[10]) == -0.6
+    )  # a negative number is no formula
 
 
 def test_csv_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Text: the forms of an estimate, rounding against exact arithmetic, p-values, and text from files."""
+"""Text: the forms of an estimate, rounding against exact arithmetic, p-values, and text from
+files.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,13 @@ from ferrite_nb.show import text
 from ferrite_nb.show.text import Estimate
 
 NAN = math.nan
-HOSTILE = ["<script>a()</script>", "$\\frac{a}{b}$", "=cmd|' /C calc'!A0", "\u202egnp.exe", "a\nb\x00c\ud800"]
+HOSTILE = [
+    "<script>a()</script>",
+    "$\\frac{a}{b}$",
+    "=cmd|' /C calc'!A0",
+    "\u202egnp.exe",
+    "a\nb\x00c\ud800",
+]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +38,9 @@ HOSTILE = ["<script>a()</script>", "$\\frac{a}{b}$", "=cmd|' /C calc'!A0", "\u20
         (Estimate(3, 3, 1.0, 0.4385, 1.0), "3/3, insufficient data (n<5)"),
         (Estimate(0, 0, NAN, NAN, NAN), "0/0, not computable: no case"),
         (
-            Estimate(NAN, NAN, NAN, NAN, NAN, note="not computable: no benign case ran in this mode"),
+            Estimate(
+                NAN, NAN, NAN, NAN, NAN, note="not computable: no benign case ran in this mode"
+            ),
             "not computable: no benign case ran in this mode",
         ),
         (
@@ -38,7 +48,9 @@ HOSTILE = ["<script>a()</script>", "$\\frac{a}{b}$", "=cmd|' /C calc'!A0", "\u20
             "0/0, not computable: all rows are errors",
         ),
         (
-            Estimate(12, 40, 0.3, 0.1, 0.6, note="clusters: 4; insufficient data (4 clusters<5); seed 0"),
+            Estimate(
+                12, 40, 0.3, 0.1, 0.6, note="clusters: 4; insufficient data (4 clusters<5); seed 0"
+            ),
             "12/40, insufficient data (4 clusters<5)",
         ),
         (
@@ -69,10 +81,17 @@ def test_bounds_round_outwards_at_the_ends_and_a_limit_is_never_printed_as_zero(
 
 def test_a_row_of_a_table_prints_like_its_estimate_whatever_the_type_of_the_row() -> None:
     frame = pd.DataFrame(
-        {"k": [30.0, NAN], "n": [200.0, NAN], "rate": [0.15, NAN], "low": [0.106951, NAN],
-         "high": [0.206067, NAN], "level": 0.95, "method": "wilson",
-         "note": ["", "not computable: no case ran"]}
-    )  # fmt: skip
+        {
+            "k": [30.0, NAN],
+            "n": [200.0, NAN],
+            "rate": [0.15, NAN],
+            "low": [0.106951, NAN],
+            "high": [0.206067, NAN],
+            "level": 0.95,
+            "method": "wilson",
+            "note": ["", "not computable: no case ran"],
+        }
+    )
     for row in (frame.iloc[0], frame.iloc[0].to_dict(), next(frame.itertuples(index=False))):
         assert text.estimate_text(row) == "30/200 = 15.0% [10.7, 20.6]"
     assert text.estimate_text(frame.iloc[1]) == "not computable: no case ran"
@@ -102,9 +121,20 @@ def test_a_printed_rate_is_the_exact_rate_rounded_half_even(counts: tuple[int, i
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0, "0.0"), (1, "100.0"), (-1, "-100.0"), (0.0004, "0.04"), (0.9996, "99.96"), (-0.00004, "-0.004"),
-     (1e-18, "0.0"), (1 - 1e-16, "100.0"), (0.0005, "0.1"), (Fraction(1, 16), "6.2"), (-0.15, "-15.0")],
-)  # fmt: skip
+    [
+        (0, "0.0"),
+        (1, "100.0"),
+        (-1, "-100.0"),
+        (0.0004, "0.04"),
+        (0.9996, "99.96"),
+        (-0.00004, "-0.004"),
+        (1e-18, "0.0"),
+        (1 - 1e-16, "100.0"),
+        (0.0005, "0.1"),
+        (Fraction(1, 16), "6.2"),
+        (-0.15, "-15.0"),
+    ],
+)
 def test_a_value_that_is_not_zero_is_never_printed_as_zero(value: float, shown: str) -> None:
     assert text.digits(value) == shown
 
@@ -123,13 +153,23 @@ def test_p_values_are_never_printed_as_zero() -> None:
 def test_a_difference_has_its_sign_and_bounds_or_a_reason() -> None:
     assert text.difference_text(0.16, 0.1181, 0.2024) == "+16.0 points [11.8, 20.2]"
     assert text.difference_text(-0.0441, -0.1, 0.02) == "-4.4 points [-10.0, 2.0]"
-    assert text.difference_text(NAN, note="not computable: no shared cases") == "not computable: no shared cases"
+    assert (
+        text.difference_text(NAN, note="not computable: no shared cases")
+        == "not computable: no shared cases"
+    )
     assert "%" not in text.difference_text(0.16, 0.1181, 0.2024)
 
 
 def test_plain_numbers_are_written_out() -> None:
     assert [text.number(v) for v in (150, 123456.0, 0.0, 1.23456, 12.5, NAN, None)] == [
-        "150", "123456", "0", "1.235", "12.5", "", ""]  # fmt: skip
+        "150",
+        "123456",
+        "0",
+        "1.235",
+        "12.5",
+        "",
+        "",
+    ]
 
 
 def test_plain_text_shows_control_marks_and_removes_direction_marks() -> None:
@@ -156,21 +196,39 @@ def test_html_text_cannot_open_a_tag_or_leave_an_attribute(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("100%_a & #b", r"100\%\_a \& \#b"), ("$\\x{y}$", r"\$\textbackslash{}x\{y\}\$"), ("a--b", "a-{}-b"),
-     ("[0.1]", "{[}0.1]"), ("中 é ü", "{[}U+4E2D] é ü"), ("~^<>|", r"\textasciitilde{}\textasciicircum{}"
-     r"\textless{}\textgreater{}\textbar{}"), ("*a", "{*}a"), ("''a''", "'{}'a'{}'"), (",,a, b", ",{},a, b"),
-     ("\u0127\u017f\u0142", "{[}U+0127]{[}U+017F]\u0142")],
-)  # fmt: skip
+    [
+        ("100%_a & #b", r"100\%\_a \& \#b"),
+        ("$\\x{y}$", r"\$\textbackslash{}x\{y\}\$"),
+        ("a--b", "a-{}-b"),
+        ("[0.1]", "{[}0.1]"),
+        ("中 é ü", "{[}U+4E2D] é ü"),
+        (
+            "~^<>|",
+            r"\textasciitilde{}\textasciicircum{}"
+            r"\textless{}\textgreater{}\textbar{}",
+        ),
+        ("*a", "{*}a"),
+        ("''a''", "'{}'a'{}'"),
+        (",,a, b", ",{},a, b"),
+        ("\u0127\u017f\u0142", "{[}U+0127]{[}U+017F]\u0142"),
+    ],
+)
 def test_latex_text_prints_each_sign_as_itself(word: str, expected: str) -> None:
-    """A star after the end of a row would be eaten by it; pairs of signs print as one; T1 has no \u0127 and stops."""
+    """A star after the end of a row would be eaten by it; pairs of signs print as one; T1 has no
+    \u0127 and stops.
+    """
     assert text.latex_text(word) == expected
 
 
 def test_markdown_text_has_no_markup_left() -> None:
-    assert text.markdown_text("a|b <b> *x* [l](u) `c` $y$") == (r"a\|b &lt;b&gt; \*x\* \[l\](u) \`c\` \$y\$")
+    assert text.markdown_text("a|b <b> *x* [l](u) `c` $y$") == (
+        r"a\|b &lt;b&gt; \*x\* \[l\](u) \`c\` \$y\$"
+    )
 
 
-@pytest.mark.parametrize("word", ["=1+1", "+1", "-1", "@x", " =1", "\t=1", "|x", "%0A=1", "\uff1d1"])
+@pytest.mark.parametrize(
+    "word", ["=1+1", "+1", "-1", "@x", " =1", "\t=1", "|x", "%0A=1", "\uff1d1"]
+)
 def test_a_formula_is_guarded_in_csv(word: str) -> None:
     assert text.csv_text(word).startswith("'")
     assert text.csv_text("tool=off") == "tool=off"

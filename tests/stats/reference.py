@@ -1,9 +1,9 @@
 """Reference values from other programs, and the one comparison that all tests against them use.
 
-Each file in `reference/` is a list of cases: a routine of `ferrite_nb.stats`, its inputs, the expected
-fields, the tolerance, and the source of the numbers (R packages, mpmath, exact arithmetic, papers). NaN,
-Inf and -Inf are text in these files. The field "value" is the result itself or its field `value`; "error"
-is the exception to raise.
+Each file in `reference/` is a list of cases: a routine of `ferrite_nb.stats`, its inputs, the
+expected fields, the tolerance, and the source of the numbers (R packages, mpmath, exact arithmetic,
+papers). NaN, Inf and -Inf are text in these files. The field "value" is the result itself or its
+field `value`; "error" is the exception to raise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def load(name, *routines):
     cases = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     chosen = [case for case in cases if not routines or case["routine"] in routines]
     assert chosen, f"no case of {routines} in {name}.json"
-    return [pytest.param(case, id=f"{case['routine']}-{place}") for place, case in enumerate(chosen)]
+    return [
+        pytest.param(case, id=f"{case['routine']}-{place}") for place, case in enumerate(chosen)
+    ]
 
 
 def plain(value):
@@ -63,10 +65,14 @@ def compare(actual, expected, tolerance, what):
             compare(one, other, tolerance, f"{what}[{place}]")
     elif isinstance(expected, bool | str) or expected is None:
         assert actual is expected or actual == expected, f"{what}: {actual} is not {expected}"
-        assert isinstance(actual, bool | np.bool_) == isinstance(expected, bool), f"{what}: {actual!r}"
+        assert isinstance(actual, bool | np.bool_) == isinstance(expected, bool), (
+            f"{what}: {actual!r}"
+        )
     else:
         assert not isinstance(actual, str | bool | None), f"{what}: {actual!r} is no number"
-        close = pytest.approx(expected, abs=tolerance.get("abs", 0), rel=tolerance.get("rel", 0), nan_ok=True)
+        close = pytest.approx(
+            expected, abs=tolerance.get("abs", 0), rel=tolerance.get("rel", 0), nan_ok=True
+        )
         assert actual == close, f"{what}: {actual} is not {expected} ({case_tolerance(tolerance)})"
 
 
@@ -76,7 +82,9 @@ def case_tolerance(tolerance):
 
 
 def caught(monkeypatch, name, mutant):
-    """Whether some case of the file fails when `mutant` stands in for its routine: the cases can tell the two apart."""
+    """Whether some case of the file fails when `mutant` stands in for its routine: the cases can
+    tell the two apart.
+    """
     monkeypatch.setattr(stats, mutant.__name__, mutant)
     for parameter in load(name, mutant.__name__):
         try:

@@ -1,4 +1,6 @@
-"""What holds for the arguments and results of every routine: errors name the argument, defaults, frozen results."""
+"""What holds for the arguments and results of every routine: errors name the argument, defaults,
+frozen results.
+"""
 
 import dataclasses
 import importlib
@@ -13,7 +15,8 @@ from ferrite_nb import stats
 
 NAN = math.nan
 
-# One call of each routine that works; every argument is in it, so that each can be replaced by a bad one.
+# One call of each routine that works; every argument is in it, so that each can be replaced by a
+# bad one.
 PAIR = {"both": 5, "b": 3, "c": 2, "neither": 4}
 LABELS = {"tp": 18, "fn": 2, "tn": 14, "fp": 1}
 DRAWN = {"level": 0.95, "resamples": 10, "seed": 0}
@@ -36,13 +39,27 @@ CALLS = {
     "cmh": {"tables": [[[3, 7], [1, 9]]]},
     "cochrans_q": {"table": [[1, 0], [1, 1]]},
     "cohens_h": {"p1": 0.1, "p2": 0.2},
-    "crossed_interval": {"k": [1, 0, 2], "n": [4, 4, 4], "first": list("aab"), "second": [1, 2, 1], "level": 0.95},
+    "crossed_interval": {
+        "k": [1, 0, 2],
+        "n": [4, 4, 4],
+        "first": list("aab"),
+        "second": [1, 2, 1],
+        "level": 0.95,
+    },
     "design_effect": {"k": [1, 2], "n": [4, 4]},
     "difference": {"k1": 1, "n1": 5, "k2": 2, "n2": 6, "level": 0.95},
     "double_sample": {"k": 30, "n": 90, **LABELS, **DRAWN},
     "exact_test": {"k": 1, "n": 5, "rate": 0.1},
     "expected_best": {"n": 10, "rate": 0.1, "variants": 3},
-    "garak_interval": {"k": 1, "n": 50, "mode": "backoff", "se": 0.9, "sp": 0.9, "level": 0.95, "min_n": 30},
+    "garak_interval": {
+        "k": 1,
+        "n": 50,
+        "mode": "backoff",
+        "se": 0.9,
+        "sp": 0.9,
+        "level": 0.95,
+        "min_n": 30,
+    },
     "gates_together": {"passes": [0.9, 0.8]},
     "holm": {"p": [0.01, 0.04], "family": "all", "alpha": 0.05},
     "holm_power": {"n": 9, "p_b": 0.3, "p_c": 0.1, "family": 6, "alpha": 0.05},
@@ -54,7 +71,14 @@ CALLS = {
     "mcnemar": {"b": 1, "c": 2},
     "mcnemar_power": {"n": 9, "p_b": 0.3, "p_c": 0.1, "alpha": 0.05},
     "missing_bounds": {"k": 1, "n": 5, "missing": 2},
-    "n_for_gate": {"threshold": 0.2, "rate": 0.05, "power": 0.8, "direction": "at most", **GATE, "step": 1},
+    "n_for_gate": {
+        "threshold": 0.2,
+        "rate": 0.05,
+        "power": 0.8,
+        "direction": "at most",
+        **GATE,
+        "step": 1,
+    },
     "n_for_h": {"h": 0.5, "power": 0.8, "alpha": 0.05},
     "n_for_half_width": {"p": 0.5, "half_width": 0.1, "level": 0.95},
     "n_for_zero_events": {"max_rate": 0.1, "level": 0.95},
@@ -74,17 +98,28 @@ CALLS = {
     "smallest_discordant": {"family": 6, "alpha": 0.05},
     "smallest_k": {"n": 50, "threshold": 0.2, **GATE, "z": 1.96},
     "smallest_n": {"k": 1, "threshold": 0.2, **GATE},
-    "tpr_at_fpr": {**CASES, "scores": [1, 2, 2, 3], "max_fpr": 0.5, "interval": "bootstrap", **DRAWN},
+    "tpr_at_fpr": {
+        **CASES,
+        "scores": [1, 2, 2, 3],
+        "max_fpr": 0.5,
+        "interval": "bootstrap",
+        **DRAWN,
+    },
     "trend": {"k": [1, 2], "n": [4, 4], "scores": [1, 2]},
     "within_attempts": {"rate": 0.1, "attempts": 3, "icc": 0.1},
 }
 SWITCHES = {("cmh", "correction"), ("smallest_discordant", "mid_p")}  # any value is true or false
-FIXED = {("rogan_gladen", "se"), ("rogan_gladen", "sp")}  # in place of the labels: a test of their own below
+FIXED = {
+    ("rogan_gladen", "se"),
+    ("rogan_gladen", "sp"),
+}  # in place of the labels: a test of their own below
 
 
 def test_every_argument_of_every_routine_is_in_the_calls():
     for name in stats.__all__:
-        wanted = {(name, argument) for argument in inspect.signature(getattr(stats, name)).parameters}
+        wanted = {
+            (name, argument) for argument in inspect.signature(getattr(stats, name)).parameters
+        }
         assert {(name, argument) for argument in CALLS[name]} == wanted - SWITCHES - FIXED
 
 
@@ -97,8 +132,28 @@ def test_an_error_begins_with_the_name_of_the_argument(name):
             routine(**good | {argument: "x"})
 
 
-LISTS = {"values", "cluster", "first", "second", "labels", "scores", "scores_a", "scores_b", "table", "tables", "p",
-         "sums", "differences", "sizes", "limits", "passes", "k_a", "n_a", "k_b", "n_b"}  # fmt: skip
+LISTS = {
+    "values",
+    "cluster",
+    "first",
+    "second",
+    "labels",
+    "scores",
+    "scores_a",
+    "scores_b",
+    "table",
+    "tables",
+    "p",
+    "sums",
+    "differences",
+    "sizes",
+    "limits",
+    "passes",
+    "k_a",
+    "n_a",
+    "k_b",
+    "n_b",
+}
 WITH_RATE = {"n_for_half_width"}  # its p is one rate
 
 
@@ -122,7 +177,11 @@ MESSAGES = [
     ("auc", {"labels": [[0], [1]]}, "labels must be one per case, got 2 dimensions"),
     ("auc", {"scores": [[0], [1]]}, "scores must be one per case, got 2 dimensions"),
     ("auc_difference", {"scores_b": ["a"] * 4}, "scores_b must be numbers, got <U1"),
-    ("auc_difference", {"scores_a": [1, 2, 3]}, "labels and scores_a need one entry per case, got 4 and 3"),
+    (
+        "auc_difference",
+        {"scores_a": [1, 2, 3]},
+        "labels and scores_a need one entry per case, got 4 and 3",
+    ),
     ("auc", {"labels": [0, 1, 2, 1]}, "labels must be 0 or 1, got 2"),
     ("auc", {"labels": [0, 1, -1, 1]}, "labels must be 0 or 1, got -1"),
     (
@@ -138,7 +197,11 @@ MESSAGES = [
     ("alerts", {"per_day": None}, "per_day must be a number >= 0, got None"),
     ("alerts", {"per_day": -1}, "per_day must be a number >= 0, got -1.0"),
     ("alerts", {"per_day": math.inf}, "per_day must be a number >= 0, got inf"),
-    ("paired_quantile", {"differences": [[1, 2]]}, "differences must be one number per pair, got 2 dimensions"),
+    (
+        "paired_quantile",
+        {"differences": [[1, 2]]},
+        "differences must be one number per pair, got 2 dimensions",
+    ),
     ("paired_quantile", {"differences": ["1", "2"]}, "differences must be numbers, got <U1"),
     (
         "paired_quantile",
@@ -181,15 +244,31 @@ MESSAGES = [
         "the labels are not a part of this run: 19 labelled flags of 30, 61 labelled unflagged outputs of 60; "
         "use rogan_gladen for labels from elsewhere",
     ),
-    ("repeated_looks", {"limits": [1, 2]}, "sizes and limits must have one entry per look, got 1 and 2"),
-    ("repeated_tests", {"sizes": [5, 5]}, "sizes must increase from look to look, starting above 0, got [5, 5]"),
-    ("repeated_tests", {"sizes": [0, 5]}, "sizes must increase from look to look, starting above 0, got [0, 5]"),
+    (
+        "repeated_looks",
+        {"limits": [1, 2]},
+        "sizes and limits must have one entry per look, got 1 and 2",
+    ),
+    (
+        "repeated_tests",
+        {"sizes": [5, 5]},
+        "sizes must increase from look to look, starting above 0, got [5, 5]",
+    ),
+    (
+        "repeated_tests",
+        {"sizes": [0, 5]},
+        "sizes must increase from look to look, starting above 0, got [0, 5]",
+    ),
     ("holm", {"p": [[0.1]]}, "p must be a one-dimensional list of p-values, got 2 dimensions"),
     ("holm", {"p": ["0.1"]}, "p must be numbers (NaN for a comparison not tested), got <U3"),
     ("holm", {"p": [0.1, 1.5]}, "p must lie in [0, 1], got 1.5"),
     ("holm", {"p": [0.1, -0.5]}, "p must lie in [0, 1], got -0.5"),
     ("repeated_pairs", {"k_b": [1], "n_b": [2]}, "both modes need one entry per case, got 2 and 1"),
-    ("repeated_pairs", {"k_b": [1]}, "k_b and n_b must have one entry per case, got shapes (1,), (2,)"),
+    (
+        "repeated_pairs",
+        {"k_b": [1]},
+        "k_b and n_b must have one entry per case, got shapes (1,), (2,)",
+    ),
     ("repeated_pairs", {"n_a": 2}, "k_a and n_a must have one entry per case, got shapes (2,), ()"),
     ("sign_flip", {"sums": [[1, 2]]}, "sums must be one number per cluster, got 2 dimensions"),
     ("sign_flip", {"sums": ["1"]}, "sums must be numbers, got <U1"),
@@ -201,17 +280,41 @@ MESSAGES = [
     ("n_for_h", {"h": None}, "h must be a number, got None"),
     ("power_h", {"h": 3.5}, "h must lie in [-pi, pi], got 3.5; take it from cohens_h"),
     ("power_h", {"h": -3.5}, "h must lie in [-pi, pi], got -3.5; take it from cohens_h"),
-    ("largest_k", {"sides": "one"}, "z needs a two-sided interval, got sides = 'one', method = 'wilson'"),
-    ("smallest_k", {"method": "point"}, "z needs a two-sided interval, got sides = 'two', method = 'point'"),
+    (
+        "largest_k",
+        {"sides": "one"},
+        "z needs a two-sided interval, got sides = 'one', method = 'wilson'",
+    ),
+    (
+        "smallest_k",
+        {"method": "point"},
+        "z needs a two-sided interval, got sides = 'two', method = 'point'",
+    ),
     ("operating_curve", {"rates": ["0.5"]}, "rates must be numbers, got <U3"),
     ("operating_curve", {"rates": [0.5, 1.5]}, "rates must lie in [0, 1], got 1.5"),
     ("operating_curve", {"rates": [0.5, NAN]}, "rates must lie in [0, 1], got nan"),
     ("smallest_n", {"threshold": 1e-12}, "threshold 1e-12 needs more than 1000000000 cases"),
-    ("cochrans_q", {"table": [[1], [0]]}, "table must have a row per case and two modes or more, got shape (2, 1)"),
-    ("cochrans_q", {"table": [1, 0]}, "table must have a row per case and two modes or more, got shape (2,)"),
+    (
+        "cochrans_q",
+        {"table": [[1], [0]]},
+        "table must have a row per case and two modes or more, got shape (2, 1)",
+    ),
+    (
+        "cochrans_q",
+        {"table": [1, 0]},
+        "table must have a row per case and two modes or more, got shape (2,)",
+    ),
     ("cochrans_q", {"table": [[1, 2]]}, "table must hold only 0 and 1, got 2"),
-    ("cmh", {"tables": [[1, 2], [3, 4]]}, "tables must be a list of 2 x 2 tables, got shape (2, 2)"),
-    ("cmh", {"tables": [[[1, 2, 3], [3, 4, 5]]]}, "tables must be a list of 2 x 2 tables, got shape (1, 2, 3)"),
+    (
+        "cmh",
+        {"tables": [[1, 2], [3, 4]]},
+        "tables must be a list of 2 x 2 tables, got shape (2, 2)",
+    ),
+    (
+        "cmh",
+        {"tables": [[[1, 2, 3], [3, 4, 5]]]},
+        "tables must be a list of 2 x 2 tables, got shape (1, 2, 3)",
+    ),
     ("trend", {"scores": [1, 2, 3]}, "scores must have one entry per group, got 3 for 2 groups"),
     ("kappa", {"table": [[1, 2]]}, "table must be square, got shape (1, 2)"),
     ("kappa", {"table": []}, "table must be square, got shape (0,)"),
@@ -234,7 +337,11 @@ def test_known_rates_of_a_judge_are_named_too(argument):
 @pytest.mark.parametrize("name", [name for name in CALLS if {"k", "k1", "k_a"} & set(CALLS[name])])
 def test_more_events_than_cases_are_refused_by_name(name):
     """Every k that has an n of its own: k, k1, k_a ... with n, n1, n_a."""
-    for k in [argument for argument in CALLS[name] if argument[0] == "k" and argument.replace("k", "n") in CALLS[name]]:
+    for k in [
+        argument
+        for argument in CALLS[name]
+        if argument[0] == "k" and argument.replace("k", "n") in CALLS[name]
+    ]:
         n = k.replace("k", "n")
         good = CALLS[name][n]
         more = [value + 1 for value in good] if isinstance(good, list) else good + 1
@@ -247,7 +354,20 @@ def test_more_events_than_cases_are_refused_by_name(name):
 
 INSIDE = {"level", "alpha", "power", "max_rate", "half_width", "probability", "threshold", "q"}
 CLOSED = {("at_least_once", "probability"), ("largest_k", "threshold"), ("smallest_k", "threshold")}
-RATES = {"tpr", "fpr", "base_rate", "rate", "icc", "p1", "p2", "se", "sp", "inner_rate", "share", "max_fpr"}
+RATES = {
+    "tpr",
+    "fpr",
+    "base_rate",
+    "rate",
+    "icc",
+    "p1",
+    "p2",
+    "se",
+    "sp",
+    "inner_rate",
+    "share",
+    "max_fpr",
+}
 
 
 @pytest.mark.parametrize("name", stats.__all__)
@@ -256,19 +376,43 @@ def test_proportions_include_their_ends_or_not_as_documented(name):
     for argument in set(good) & (INSIDE | RATES):
         for end in (0, 1):
             if argument in INSIDE and (name, argument) not in CLOSED:
-                with pytest.raises(ValueError, match=rf"^{argument} must lie in \(0, 1\), got {end}$"):
+                with pytest.raises(
+                    ValueError, match=rf"^{argument} must lie in \(0, 1\), got {end}$"
+                ):
                     routine(**good | {argument: end})
-            elif (name, argument, end) != ("n_for_gate", "rate", 1):  # on the wrong side of its threshold
+            elif (name, argument, end) != (
+                "n_for_gate",
+                "rate",
+                1,
+            ):  # on the wrong side of its threshold
                 routine(**good | {argument: end})
         for beyond in (-0.01, 1.01):
-            with pytest.raises(ValueError, match=rf"^{argument} must lie in [\[(]0, 1[\])], got {beyond}"):
+            with pytest.raises(
+                ValueError, match=rf"^{argument} must lie in [\[(]0, 1[\])], got {beyond}"
+            ):
                 routine(**good | {argument: beyond})
 
 
-# What stands in the text of the package and of its documentation; a default that moves would move printed numbers.
-DEFAULTS = {"level": 0.95, "alpha": 0.05, "seed": 0, "sides": "two", "direction": "at most", "family": 6, "share": 0.5,
-            "min_n": 30, "mode": "backoff", "step": 1, "icc": 0.0, "correction": False, "mid_p": False,
-            "interval": "bootstrap", "method": "wilson", "resamples": 10_000}  # fmt: skip
+# What stands in the text of the package and of its documentation; a default that moves would move
+# printed numbers.
+DEFAULTS = {
+    "level": 0.95,
+    "alpha": 0.05,
+    "seed": 0,
+    "sides": "two",
+    "direction": "at most",
+    "family": 6,
+    "share": 0.5,
+    "min_n": 30,
+    "mode": "backoff",
+    "step": 1,
+    "icc": 0.0,
+    "correction": False,
+    "mid_p": False,
+    "interval": "bootstrap",
+    "method": "wilson",
+    "resamples": 10_000,
+}
 OWN = {
     ("holm", "family"): "all",
     ("bootstrap_proportion", "method"): "exact",
@@ -284,7 +428,10 @@ def test_defaults_are_the_documented_ones_and_the_same_everywhere():
     for name in stats.__all__:
         for argument, parameter in inspect.signature(getattr(stats, name)).parameters.items():
             if parameter.default not in (inspect.Parameter.empty, None):
-                assert parameter.default == OWN.get((name, argument), DEFAULTS[argument]), (name, argument)
+                assert parameter.default == OWN.get((name, argument), DEFAULTS[argument]), (
+                    name,
+                    argument,
+                )
 
 
 WIDER = {  # data with a width at any level
@@ -304,7 +451,12 @@ WIDER = {  # data with a width at any level
     "kappa": {},
     "paired_difference": {"resamples": 500, "both": 50},
     "paired_quantile": {"differences": list(range(30))},
-    "repeated_pairs": {"k_a": [2, 1, 2, 1, 2, 1], "n_a": [2] * 6, "k_b": [1, 1, 1, 1, 1, 2], "n_b": [2] * 6},
+    "repeated_pairs": {
+        "k_a": [2, 1, 2, 1, 2, 1],
+        "n_a": [2] * 6,
+        "k_b": [1, 1, 1, 1, 1, 2],
+        "n_b": [2] * 6,
+    },
     "rogan_gladen": {"resamples": 500, "n": 40, "k": 20},
     "tpr_at_fpr": {"labels": [0, 1] * 20, "scores": list(range(40)), "resamples": 500},
 }
@@ -313,7 +465,10 @@ WAYS = [
     *(("bootstrap_proportion", {"method": method}) for method in ("exact", "draws")),
     *(("garak_interval", {"mode": mode}) for mode in ("simple", "bootstrap", "backoff")),
     ("garak_interval", {"se": None, "sp": None}),
-    *(("interval", {"method": method}) for method in ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")),
+    *(
+        ("interval", {"method": method})
+        for method in ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
+    ),
     *(("paired_difference", {"method": method}) for method in ("newcombe", "tango", "bootstrap")),
     ("repeated_pairs", {"k_a": [1, 0, 1], "n_a": [1] * 3, "k_b": [0, 0, 1], "n_b": [1] * 3}),
     *(("rogan_gladen", {"method": method}) for method in ("delta", "bootstrap", "fixed")),
@@ -323,7 +478,15 @@ WAYS = [
 
 def test_every_routine_with_limits_is_among_the_ways():
     with_level = {name for name in CALLS if "level" in CALLS[name]}
-    plans = {"largest_k", "smallest_k", "smallest_n", "n_for_gate", "n_for_half_width", "n_for_zero_events", "limit"}
+    plans = {
+        "largest_k",
+        "smallest_k",
+        "smallest_n",
+        "n_for_gate",
+        "n_for_half_width",
+        "n_for_zero_events",
+        "limit",
+    }
     assert set(WIDER) == with_level - plans - {"cluster_effect"}
 
 
@@ -334,7 +497,9 @@ def test_limits_move_outwards_with_the_level(name, options):
     ends = [field.name for field in dataclasses.fields(usual) if field.name.endswith("low")]
     for low in ends:
         high = low.replace("low", "high")
-        lows, highs = ([getattr(result, end) for result in (narrow, usual, wide)] for end in (low, high))
+        lows, highs = (
+            [getattr(result, end) for result in (narrow, usual, wide)] for end in (low, high)
+        )
         assert lows[0] > lows[1] >= lows[2] and highs[0] < highs[1] <= highs[2], (low, lows, highs)
     del call["level"]
     assert routine(**call) == usual
@@ -348,18 +513,26 @@ SEEDED = [
 
 @pytest.mark.parametrize(("name", "options"), SEEDED)
 def test_seed_and_number_of_resamples_reach_the_draws(name, options):
-    big = {"bootstrap_pairs": {"both": 400, "b": 300}, "paired_difference": {"both": 400, "b": 300},
-           "bootstrap_mean": {"values": [x**1.5 for x in range(20)], "cluster": None},
-           "sign_flip": {"sums": [x + 0.5 for x in range(-10, 13)]},
-           "rogan_gladen": {"n": 900, "k": 400, "tp": 180},
-           "tpr_at_fpr": {"labels": [0, 1] * 50, "scores": [x * 37 % 100 for x in range(100)]}}  # fmt: skip
-    routine, call = getattr(stats, name), {**CALLS[name], **big.get(name, {}), **options, "resamples": 40}
+    big = {
+        "bootstrap_pairs": {"both": 400, "b": 300},
+        "paired_difference": {"both": 400, "b": 300},
+        "bootstrap_mean": {"values": [x**1.5 for x in range(20)], "cluster": None},
+        "sign_flip": {"sums": [x + 0.5 for x in range(-10, 13)]},
+        "rogan_gladen": {"n": 900, "k": 400, "tp": 180},
+        "tpr_at_fpr": {"labels": [0, 1] * 50, "scores": [x * 37 % 100 for x in range(100)]},
+    }
+    routine, call = (
+        getattr(stats, name),
+        {**CALLS[name], **big.get(name, {}), **options, "resamples": 40},
+    )
     first = routine(**call)
     assert routine(**call) == first
     if name == "bootstrap_proportion" and not options:  # the exact limits need no draw
         assert routine(**call | {"seed": 1}) == routine(**call | {"resamples": 41}) == first
     else:
-        assert routine(**call | {"seed": 1}) != first and routine(**call | {"resamples": 41}) != first
+        assert (
+            routine(**call | {"seed": 1}) != first and routine(**call | {"resamples": 41}) != first
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if "resamples" in CALLS[name]])

@@ -22,7 +22,8 @@ def test_agrees_with_the_reference(case):
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "low", "high"), [(102, 256, 0.339844, 0.457031), (5, 100, 0.01, 0.10), (48, 300, 0.12, 0.203333)]
+    ("k", "n", "low", "high"),
+    [(102, 256, 0.339844, 0.457031), (5, 100, 0.01, 0.10), (48, 300, 0.12, 0.203333)],
 )
 def test_known_bounds(k, n, low, high):
     exact = bootstrap_proportion(k, n)
@@ -38,8 +39,13 @@ def test_exact_bounds_are_the_first_counts_that_leave_the_tail(n, data, level):
     result = bootstrap_proportion(k, n, level=level)
     low, high = round(result.low * n), round(result.high * n)
     tail = (1 - level) / 2
-    assert binom.cdf(low, n, k / n) >= tail * (1 - 1e-9) and binom.cdf(low - 1, n, k / n) < tail * (1 + 1e-9)
-    assert binom.cdf(high, n, k / n) >= (1 - tail) * (1 - 1e-9) and binom.cdf(high - 1, n, k / n) < 1 - tail + 1e-9
+    assert binom.cdf(low, n, k / n) >= tail * (1 - 1e-9) and binom.cdf(low - 1, n, k / n) < tail * (
+        1 + 1e-9
+    )
+    assert (
+        binom.cdf(high, n, k / n) >= (1 - tail) * (1 - 1e-9)
+        and binom.cdf(high - 1, n, k / n) < 1 - tail + 1e-9
+    )
     assert 0 <= result.low <= k / n <= result.high <= 1
 
 
@@ -47,17 +53,29 @@ def test_the_closed_form_is_what_resampling_rows_gives():
     rows = np.repeat([1, 0], [30, 170])
     resampled = np.random.default_rng(1).choice(rows, size=(20000, 200)).mean(axis=1)
     result = bootstrap_proportion(30, 200)
-    assert (result.low, result.high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])), abs=1 / 200)
+    assert (result.low, result.high) == pytest.approx(
+        tuple(np.quantile(resampled, [0.025, 0.975])), abs=1 / 200
+    )
 
 
 @pytest.mark.parametrize("method", ["exact", "draws"])
 def test_all_or_none_has_no_width_and_says_so(method):
-    none, full = bootstrap_proportion(0, 22, method=method), bootstrap_proportion(22, 22, method=method)
+    none, full = (
+        bootstrap_proportion(0, 22, method=method),
+        bootstrap_proportion(22, 22, method=method),
+    )
     assert (none.low, none.high, none.degenerate) == (0.0, 0.0, True)
     assert (full.low, full.high, full.degenerate) == (1.0, 1.0, True)
-    assert none.note == "the bootstrap of 0 of 22 has no width; use wilson" and "22 of 22" in full.note
+    assert (
+        none.note == "the bootstrap of 0 of 22 has no width; use wilson" and "22 of 22" in full.note
+    )
     empty = bootstrap_proportion(0, 0, method=method)
-    assert math.isnan(empty.low) and math.isnan(empty.high) and empty.degenerate is False and empty.note
+    assert (
+        math.isnan(empty.low)
+        and math.isnan(empty.high)
+        and empty.degenerate is False
+        and empty.note
+    )
 
 
 @pytest.mark.parametrize("method", ["exact", "draws"])
@@ -67,18 +85,24 @@ def test_a_trillion_cases_take_no_memory(method):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     half_width = 1.96 * math.sqrt(0.3 * 0.7 / 10**12)
-    assert (result.low, result.high) == pytest.approx((0.3 - half_width, 0.3 + half_width), abs=half_width / 10)
+    assert (result.low, result.high) == pytest.approx(
+        (0.3 - half_width, 0.3 + half_width), abs=half_width / 10
+    )
     assert peak < 2**22
 
 
 def test_pairs_are_multinomial_draws():
     result = bootstrap_pairs(57, 48, 0, 195)
     assert result.diff == 0.16 and result.note == ""
-    assert (result.low, result.high) == pytest.approx((36 / 300, 61 / 300), abs=1 / 300 + 1e-12)  # Bin(300, .16)
+    assert (result.low, result.high) == pytest.approx(
+        (36 / 300, 61 / 300), abs=1 / 300 + 1e-12
+    )  # Bin(300, .16)
     pairs = np.repeat([0, 1, -1, 0], [20, 12, 2, 16])
     resampled = np.random.default_rng(1).choice(pairs, size=(20000, 50)).mean(axis=1)
     result = bootstrap_pairs(20, 12, 2, 16)
-    assert (result.low, result.high) == pytest.approx(tuple(np.quantile(resampled, [0.025, 0.975])), abs=1 / 50)
+    assert (result.low, result.high) == pytest.approx(
+        tuple(np.quantile(resampled, [0.025, 0.975])), abs=1 / 50
+    )
 
 
 def test_pairs_change_sign_with_the_modes():
@@ -101,7 +125,9 @@ def test_no_pair_is_not_computable():
 
 def test_mean_agrees_with_scipy():
     values = np.random.default_rng(2).exponential(size=80)
-    theirs = bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(3)).confidence_interval
+    theirs = bootstrap(
+        (values,), np.mean, method="percentile", rng=np.random.default_rng(3)
+    ).confidence_interval
     result = bootstrap_mean(values)
     assert result.estimate == pytest.approx(values.mean(), abs=1e-12)
     width = theirs.high - theirs.low
@@ -114,7 +140,10 @@ def test_clusters_are_resampled_whole():
     cluster = np.repeat([f"task {i}" for i in range(25)], sizes)
     values = np.repeat(source.normal(size=25), sizes) + source.normal(0, 0.1, size=sizes.sum())
     groups = [values[cluster == name] for name in np.unique(cluster)]
-    means = [np.concatenate([groups[i] for i in source.integers(25, size=25)]).mean() for _ in range(5000)]
+    means = [
+        np.concatenate([groups[i] for i in source.integers(25, size=25)]).mean()
+        for _ in range(5000)
+    ]
     low, high = np.quantile(means, [0.025, 0.975])
     result = bootstrap_mean(values, cluster=cluster)
     assert (result.low, result.high) == pytest.approx((low, high), abs=0.05 * (high - low))
@@ -126,10 +155,16 @@ def test_clusters_are_resampled_whole():
 
 
 def test_mean_edges():
-    for values, cluster, word in (([], None, "no value"), ([1.0], None, "one value"), ([1, 2], [7, 7], "one cluster")):
+    for values, cluster, word in (
+        ([], None, "no value"),
+        ([1.0], None, "one value"),
+        ([1, 2], [7, 7], "one cluster"),
+    ):
         result = bootstrap_mean(values, cluster=cluster)
         assert word in result.note and math.isnan(result.low) and math.isnan(result.high)
-        assert result.estimate == pytest.approx(np.mean(values) if values else math.nan, nan_ok=True)
+        assert result.estimate == pytest.approx(
+            np.mean(values) if values else math.nan, nan_ok=True
+        )
     same = bootstrap_mean([0.1] * 7)
     assert same.estimate == 0.1 and math.isnan(same.low) and "equal" in same.note
     # every cluster has the mean .2, up to rounding: a width of 1e-17 is no width
@@ -152,13 +187,17 @@ def test_mean_works_in_blocks_of_less_than_64_mib(size, resamples):
     tracemalloc.stop()
     assert peak - 8 * 8 * size < 2**26  # beyond a few copies of the values themselves
     assert result.low < result.estimate < result.high
-    assert result.high - result.low == pytest.approx(2 * 1.96 / math.sqrt(size), rel=0.2 if resamples > 8 else 0.9)
+    assert result.high - result.low == pytest.approx(
+        2 * 1.96 / math.sqrt(size), rel=0.2 if resamples > 8 else 0.9
+    )
 
 
 def test_blocks_do_not_change_the_number_of_draws(monkeypatch):
     values = np.random.default_rng(6).normal(size=20)
     whole = bootstrap_mean(values)
-    monkeypatch.setattr("ferrite_nb.stats.bootstrap.BLOCK", 15)  # a resample of 20 takes a block of 15 and one of 5
+    monkeypatch.setattr(
+        "ferrite_nb.stats.bootstrap.BLOCK", 15
+    )  # a resample of 20 takes a block of 15 and one of 5
     parts = bootstrap_mean(values)
     assert parts.high - parts.low == pytest.approx(whole.high - whole.low, rel=0.05)
 
@@ -192,7 +231,13 @@ def test_another_seed_gives_other_draws():
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_seed_is_a_whole_number(call):
-    for seed, error in ((-1, ValueError), (True, ValueError), (None, TypeError), ("0", TypeError), (0.5, TypeError)):
+    for seed, error in (
+        (-1, ValueError),
+        (True, ValueError),
+        (None, TypeError),
+        ("0", TypeError),
+        (0.5, TypeError),
+    ):
         with pytest.raises(error, match="seed"):
             call(seed)
     assert call(np.int64(3)) == call(3)
@@ -217,10 +262,14 @@ def test_bad_arguments_raise():
 
 def test_one_tail_in_place_of_two_is_caught(monkeypatch):
     def one_tail(k, n, *, method="exact", level=0.95, resamples=10000, seed=0):
-        return bootstrap_proportion(k, n, method=method, level=2 * level - 1, resamples=resamples, seed=seed)
+        return bootstrap_proportion(
+            k, n, method=method, level=2 * level - 1, resamples=resamples, seed=seed
+        )
 
     def shifted(k, n, *, method="exact", level=0.95, resamples=10000, seed=0):
-        right = bootstrap_proportion(k, n, method=method, level=level, resamples=resamples, seed=seed)
+        right = bootstrap_proportion(
+            k, n, method=method, level=level, resamples=resamples, seed=seed
+        )
         return dataclasses.replace(right, low=max(right.low - 1 / n, 0.0))
 
     for mutant in (one_tail, shifted):

@@ -1,4 +1,6 @@
-"""The checks of arguments: what passes, what raises, and that the message names the argument and the value."""
+"""The checks of arguments: what passes, what raises, and that the message names the argument and
+the value.
+"""
 
 import math
 from decimal import Decimal
@@ -11,20 +13,37 @@ from scipy.stats import norm
 from ferrite_nb.stats import _check, _groups
 
 
-@pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.uint64(3), np.float32(3), np.array(3), Decimal(3)])
+@pytest.mark.parametrize(
+    "value", [3, 3.0, np.int8(3), np.uint64(3), np.float32(3), np.array(3), Decimal(3)]
+)
 def test_a_whole_number_is_a_python_int(value):
     result = _check.count(value, "k")
     assert result == 3 and type(result) is int
 
 
-@pytest.mark.parametrize("value", ["3", b"3", None, 3 + 0j, np.datetime64("2026-01-01"), [3], {}, "", np.str_("3")])
+@pytest.mark.parametrize(
+    "value", ["3", b"3", None, 3 + 0j, np.datetime64("2026-01-01"), [3], {}, "", np.str_("3")]
+)
 def test_what_is_no_number_raises_type_error(value):
     with pytest.raises(TypeError, match="k must be"):
         _check.count(value, "k")
 
 
 @pytest.mark.parametrize(
-    "value", [2.5, math.nan, math.inf, -1, -1.0, True, np.True_, Decimal("2.5"), Decimal("NaN"), 2**53 + 2, 2**70]
+    "value",
+    [
+        2.5,
+        math.nan,
+        math.inf,
+        -1,
+        -1.0,
+        True,
+        np.True_,
+        Decimal("2.5"),
+        Decimal("NaN"),
+        2**53 + 2,
+        2**70,
+    ],
 )
 def test_a_number_that_is_no_count_raises_value_error(value):
     with pytest.raises(ValueError, match="k must be"):
@@ -70,7 +89,9 @@ def test_lists_of_counts_become_int64(value):
 
 
 def test_an_empty_list_is_no_count_at_all():
-    assert _check.counts([], "k").shape == (0,) and _check.counts(np.array([]), "k").dtype == np.int64
+    assert (
+        _check.counts([], "k").shape == (0,) and _check.counts(np.array([]), "k").dtype == np.int64
+    )
 
 
 def test_the_input_is_not_changed():
@@ -95,23 +116,44 @@ LABELS = np.array([["a"], ["b"]])
     ("call", "message"),
     [
         (lambda: _check.count([3], "k"), "k must be one whole number, got an array of shape (1,)"),
-        (lambda: _check.counts(np.array([True]), "k"), "k must be whole numbers, got booleans; sum them first"),
+        (
+            lambda: _check.counts(np.array([True]), "k"),
+            "k must be whole numbers, got booleans; sum them first",
+        ),
         (lambda: _check.counts(np.array([4, -2]), "k"), "k must be whole numbers >= 0, got -2"),
         (lambda: _check.counts([0.5, 1.5], "k"), "k must be whole numbers >= 0, got 0.5"),
         (lambda: _check.count(2**53 + 1, "k"), "k must be at most 2**53, got 9007199254740993"),
-        (lambda: _check.count(2**70, "k"), "k must be whole numbers from 0 to 2**53, got one beyond 64 bits"),
+        (
+            lambda: _check.count(2**70, "k"),
+            "k must be whole numbers from 0 to 2**53, got one beyond 64 bits",
+        ),
         (lambda: _check.counts([1, None], "k"), "k must be whole numbers, got None"),
-        (lambda: _check.counts([np.True_, 1], "k"), "k must be whole numbers, got the boolean True"),
+        (
+            lambda: _check.counts([np.True_, 1], "k"),
+            "k must be whole numbers, got the boolean True",
+        ),
         (lambda: _check.counts([[1], [2, 3]], "k"), "k must be whole numbers, got [1]"),
-        (lambda: _check.count(Decimal("NaN"), "k"), "k must be whole numbers >= 0, got Decimal('NaN')"),
-        (lambda: _check.count(Decimal("2.5"), "k"), "k must be whole numbers >= 0, got Decimal('2.5')"),
-        (lambda: _check.counts_of([1, 2], [1, 2, 3]), "k and n must fit together, got shapes (2,) and (3,)"),
+        (
+            lambda: _check.count(Decimal("NaN"), "k"),
+            "k must be whole numbers >= 0, got Decimal('NaN')",
+        ),
+        (
+            lambda: _check.count(Decimal("2.5"), "k"),
+            "k must be whole numbers >= 0, got Decimal('2.5')",
+        ),
+        (
+            lambda: _check.counts_of([1, 2], [1, 2, 3]),
+            "k and n must fit together, got shapes (2,) and (3,)",
+        ),
         (
             lambda: _check.series([1, 2], [3]),
             "k and n must be lists of one length, one entry per group, got shapes (2,) and (1,)",
         ),
         (lambda: _check.items(5, "sizes"), "sizes must be a list, got 5"),
-        (lambda: _check.numbers(2.5, "values"), "values must be a list of numbers, got an array of shape ()"),
+        (
+            lambda: _check.numbers(2.5, "values"),
+            "values must be a list of numbers, got an array of shape ()",
+        ),
         (lambda: _check.numbers([1, "2"], "values"), "values must be numbers, got '1'"),
         (
             lambda: _check.numbers([1.0, math.inf], "values"),
@@ -122,20 +164,35 @@ LABELS = np.array([["a"], ["b"]])
         (lambda: _check.fraction([0.5], "rate"), "rate must be one number, got [0.5]"),
         (lambda: _check.fraction(-0.5, "rate"), "rate must lie in [0, 1], got -0.5"),
         (lambda: _check.fraction(100, "rate"), "rate must lie in [0, 1], got 100"),
-        (lambda: _check.fraction(99.5, "rate"), "rate must lie in [0, 1], got 99.5; write 0.995 for 99.5 %"),
+        (
+            lambda: _check.fraction(99.5, "rate"),
+            "rate must lie in [0, 1], got 99.5; write 0.995 for 99.5 %",
+        ),
         (lambda: _check.level_of(95), "level must lie in (0, 1), got 95; write 0.95 for 95 %"),
         (lambda: _check.level_of(1), "level must lie in (0, 1), got 1"),
         (lambda: _check.z_of(0.9, 2), "give level or z, not both, got level = 0.9 and z = 2"),
         (lambda: _check.z_of(0.95, "2"), "z must be a number above 0, got '2'"),
-        (lambda: _check.z_of(0.95, 1e7), "z must be a number above 0 and at most 1e+06, got 10000000.0"),
+        (
+            lambda: _check.z_of(0.95, 1e7),
+            "z must be a number above 0 and at most 1e+06, got 10000000.0",
+        ),
         (lambda: _check.choice("x", "side", ("a", "b")), "side must be one of a, b, got 'x'"),
         (lambda: _check.generator(True), "seed must be a whole number >= 0, got the boolean True"),
         (lambda: _check.generator(0.5), "seed must be a whole number >= 0, got 0.5"),
         (lambda: _check.generator(-1), "seed must be a whole number >= 0, got -1"),
         (lambda: _check.draws_of(0), "resamples must be at least 1, got 0"),
-        (lambda: _groups.codes("aab", "task", 3), "task must be a list of labels, one per entry, got 'aab'"),
-        (lambda: _groups.codes(LABELS, "task", 2), "task must have one label per entry, got an array of shape (2, 1)"),
-        (lambda: _groups.codes(["a"], "task", 2), "task must have one label per entry, got 1 labels for 2 entries"),
+        (
+            lambda: _groups.codes("aab", "task", 3),
+            "task must be a list of labels, one per entry, got 'aab'",
+        ),
+        (
+            lambda: _groups.codes(LABELS, "task", 2),
+            "task must have one label per entry, got an array of shape (2, 1)",
+        ),
+        (
+            lambda: _groups.codes(["a"], "task", 2),
+            "task must have one label per entry, got 1 labels for 2 entries",
+        ),
         (
             lambda: _groups.codes(["a", None], "task", 2),
             "task must not be missing, got None; leave such rows out or name a group",
@@ -224,7 +281,11 @@ def test_a_choice_lists_what_is_allowed():
 
 
 def test_generators_are_local_and_reproducible():
-    assert _check.generator(5).random() == _check.generator(np.int64(5)).random() == np.random.default_rng(5).random()
+    assert (
+        _check.generator(5).random()
+        == _check.generator(np.int64(5)).random()
+        == np.random.default_rng(5).random()
+    )
     assert _check.generator(2**80).random() != _check.generator(0).random()
     assert _check.draws_of(1) == 1
     with pytest.raises(ValueError, match="resamples must be at least 1, got 0"):

@@ -1,4 +1,6 @@
-"""Rates and means from clusters, against R, statsmodels' sandwich, one-way analysis of variance and exact fractions."""
+"""Rates and means from clusters, against R, statsmodels' sandwich, one-way analysis of variance and
+exact fractions.
+"""
 
 import dataclasses
 import math
@@ -11,13 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f_oneway, t
 
-from ferrite_nb.stats import cluster_mean, clustered_interval, crossed_interval, design_effect, interval
+from ferrite_nb.stats import (
+    cluster_mean,
+    clustered_interval,
+    crossed_interval,
+    design_effect,
+    interval,
+)
 from ferrite_nb.stats.intervals import score_limits
 
 from .reference import agrees, caught, load
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # statsmodels 0.14.6 uses what pandas 3.1 deprecates
+    warnings.simplefilter(
+        "ignore", DeprecationWarning
+    )  # statsmodels 0.14.6 uses what pandas 3.1 deprecates
     from statsmodels.regression.linear_model import OLS
 
 K, N = [4, 1, 5, 1, 3, 0, 3, 4], [5] * 8
@@ -46,7 +56,9 @@ def test_known_intervals_to_six_digits(k, n, rate, ends, n_eff, deff):
 
 def rows_of(k, n):
     """The 0/1 rows of counts per cluster, and their labels."""
-    rows = np.concatenate([np.repeat([1, 0], [events, cases - events]) for events, cases in zip(k, n, strict=True)])
+    rows = np.concatenate(
+        [np.repeat([1, 0], [events, cases - events]) for events, cases in zip(k, n, strict=True)]
+    )
     return rows, np.repeat(np.arange(len(n)), n)
 
 
@@ -77,7 +89,9 @@ def test_icc_is_that_of_one_way_analysis_of_variance(pair):
     if within == 0:
         assert result.icc == pytest.approx(1)
         return
-    f = f_oneway(*(np.repeat([1, 0], [events, cases - events]) for events, cases in zip(k, n, strict=True))).statistic
+    f = f_oneway(
+        *(np.repeat([1, 0], [events, cases - events]) for events, cases in zip(k, n, strict=True))
+    ).statistic
     assert result.icc == pytest.approx((f - 1) / (f + size - 1), abs=1e-9)
 
 
@@ -130,7 +144,10 @@ def test_is_symmetric_when_events_and_other_cases_change_places(pair, level):
 
 
 def test_student_quantile_and_not_the_normal_one():
-    few, many = clustered_interval([1, 2, 1, 2, 1], [4] * 5), clustered_interval([1, 2] * 500, [4] * 1000)
+    few, many = (
+        clustered_interval([1, 2, 1, 2, 1], [4] * 5),
+        clustered_interval([1, 2] * 500, [4] * 1000),
+    )
     assert few.n_eff == 20 and few.df == 4
     low, high = score_limits(0.35, 20, t.isf(0.025, 4))
     assert (few.low, few.high) == pytest.approx((low, high), abs=1e-12)
@@ -153,7 +170,11 @@ def test_equal_outcomes_count_each_cluster_once(k, low, high):
     width = score_limits(0.0, 60, t.isf(0.025, 59))[1]
     assert result.high - result.low == pytest.approx(width, abs=1e-12)
     effect = design_effect([k] * 60, [10] * 60)
-    assert (effect.se, effect.n_eff) == (0.0, 60) and math.isnan(effect.deff) and math.isnan(effect.icc)
+    assert (
+        (effect.se, effect.n_eff) == (0.0, 60)
+        and math.isnan(effect.deff)
+        and math.isnan(effect.icc)
+    )
 
 
 def test_ends_are_exact_for_any_number_of_clusters():
@@ -180,7 +201,11 @@ def test_one_cluster_and_no_case_are_not_computable():
     assert all(map(math.isnan, (effect.se, effect.deff, effect.icc, effect.n_eff)))
     for k, n in (([], []), ([0, 0], [0, 0])):
         none = clustered_interval(k, n)
-        assert none.clusters == 0 and none.note and all(map(math.isnan, (none.rate, none.low, none.high, none.n_eff)))
+        assert (
+            none.clusters == 0
+            and none.note
+            and all(map(math.isnan, (none.rate, none.low, none.high, none.n_eff)))
+        )
         assert math.isnan(design_effect(k, n).rate)
 
 
@@ -194,12 +219,21 @@ def test_clusters_without_a_case_are_dropped_after_validation():
 def test_counts_too_large_for_floats_stay_exact():
     result = design_effect([2**40, 0, 2**40], [2**41, 2**41, 2**41])
     small = design_effect([1, 0, 1], [2, 2, 2])
-    assert result.se == small.se and result.icc == pytest.approx(1 / 3, abs=1e-9)  # (1/12) / (1/12 + 1/6)
+    assert result.se == small.se and result.icc == pytest.approx(
+        1 / 3, abs=1e-9
+    )  # (1/12) / (1/12 + 1/6)
 
 
 @pytest.mark.parametrize("routine", [design_effect, clustered_interval])
 def test_bad_counts_raise(routine):
-    for k, n in (([1, 2], [5]), (3, 10), ([[1, 2]], [[5, 5]]), ([1.5], [5]), ([True], [5]), ([-1], [5])):
+    for k, n in (
+        ([1, 2], [5]),
+        (3, 10),
+        ([[1, 2]], [[5, 5]]),
+        ([1.5], [5]),
+        ([True], [5]),
+        ([-1], [5]),
+    ):
         with pytest.raises(ValueError):
             routine(k, n)
     with pytest.raises(TypeError):
@@ -217,7 +251,8 @@ def test_crossed_grid():
     assert (result.rate, result.df, result.clusters, result.note) == (0.4, 4, (6, 5), "")
     assert (result.low, result.high) == pytest.approx((0.122547, 0.760897), abs=5.1e-7)
     assert result.n_eff == pytest.approx(10.767697, abs=5.1e-7)
-    # R: sandwich::vcovCL(lm(k ~ 1), cluster = ~ task + injection, type = "HC0"), with G/(G-1) for each part
+    # R: sandwich::vcovCL(lm(k ~ 1), cluster = ~ task + injection, type = "HC0"), with G/(G-1) for
+    # each part
     assert result.deff * 0.4 * 0.6 / 29 == pytest.approx(0.0230575, abs=5.1e-8)
 
 
@@ -227,26 +262,40 @@ def one_way(k, n, label):
     sums = {}
     for events, cases, name in zip(k, n, label, strict=True):
         sums[name] = sums.get(name, 0) + events - cases * p
-    return Fraction(len(sums), len(sums) - 1) * sum(e**2 for e in sums.values()) / Fraction(sum(n)) ** 2
+    return (
+        Fraction(len(sums), len(sums) - 1)
+        * sum(e**2 for e in sums.values())
+        / Fraction(sum(n)) ** 2
+    )
 
 
 cells = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from("abcd"), st.integers(1, 4)), min_size=2, max_size=30
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from("abcd"), st.integers(1, 4)),
+    min_size=2,
+    max_size=30,
 )
 
 
 @given(cells)
 def test_crossed_variance_in_exact_fractions(listed):
     k, n = [min(a, b) for a, b, _, _ in listed], [max(a, b) for a, b, _, _ in listed]
-    result = crossed_interval(k, n, [name for *_, name, _ in listed], [number for *_, number in listed])
-    full = [(a, b, name, number) for a, b, (*_, name, number) in zip(k, n, listed, strict=True) if b]
+    result = crossed_interval(
+        k, n, [name for *_, name, _ in listed], [number for *_, number in listed]
+    )
+    full = [
+        (a, b, name, number) for a, b, (*_, name, number) in zip(k, n, listed, strict=True) if b
+    ]
     if min(len({c for *_, c, _ in full}), len({c for *_, c in full})) < 2:
         assert math.isnan(result.low) and result.note
         return
     k, n, first, second = zip(*full, strict=True)
     assert result.clusters == (len(set(first)), len(set(second)))
     if sum(k) in (0, sum(n)):
-        assert result.n_eff == min(result.clusters) and math.isnan(result.deff) and "counted as" in result.note
+        assert (
+            result.n_eff == min(result.clusters)
+            and math.isnan(result.deff)
+            and "counted as" in result.note
+        )
         return
     one, two = one_way(k, n, first), one_way(k, n, second)
     both = one_way(k, n, list(zip(first, second, strict=True)))
@@ -272,9 +321,17 @@ def test_a_crossed_interval_is_never_narrower_than_a_one_way_one():
 
 def test_crossed_edges():
     one = crossed_interval([1, 0], [1, 1], ["a", "a"], [1, 2])
-    assert one.rate == 0.5 and math.isnan(one.low) and one.clusters == (1, 2) and "one cluster" in one.note
+    assert (
+        one.rate == 0.5
+        and math.isnan(one.low)
+        and one.clusters == (1, 2)
+        and "one cluster" in one.note
+    )
     same = crossed_interval([0] * 30, [2] * 30, TASK, INJECTION)
-    assert (same.low, same.n_eff) == (0.0, 5) and same.note == "0 of 60 in 6 and 5 clusters: counted as 5"
+    assert (same.low, same.n_eff) == (
+        0.0,
+        5,
+    ) and same.note == "0 of 60 in 6 and 5 clusters: counted as 5"
     few = crossed_interval(GRID[:20], [1] * 20, TASK[:20], INJECTION[:20])
     assert few.note.startswith("insufficient clusters") and few.low < few.high
     none = crossed_interval([], [], [], [])
@@ -288,7 +345,10 @@ def test_labels_may_be_of_any_kind_but_not_missing():
     expected = crossed_interval(GRID, [1] * 30, TASK, INJECTION)
     text, pairs = [f"task {i}" for i in TASK], [("injection", i) for i in INJECTION]
     assert crossed_interval(GRID, [1] * 30, text, pairs) == expected
-    assert crossed_interval(GRID, [1] * 30, np.array(text), np.array(INJECTION, dtype=float)) == expected
+    assert (
+        crossed_interval(GRID, [1] * 30, np.array(text), np.array(INJECTION, dtype=float))
+        == expected
+    )
     for missing in (None, math.nan, np.datetime64("NaT")):
         with pytest.raises(ValueError, match="second must not be missing"):
             crossed_interval(GRID, [1] * 30, TASK, [missing, *INJECTION[1:]])
@@ -304,7 +364,9 @@ DIFFERENCES = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0,
 def test_mean_of_24_differences_in_6_clusters():
     result = cluster_mean(DIFFERENCES, [i // 4 for i in range(24)])
     assert (result.mean, result.clusters, result.df, result.note) == (0.25, 6, 5, "")
-    assert (result.se, result.low, result.high) == pytest.approx((0.064550, 0.084070, 0.415930), abs=5.1e-7)
+    assert (result.se, result.low, result.high) == pytest.approx(
+        (0.064550, 0.084070, 0.415930), abs=5.1e-7
+    )
 
 
 @given(mixed)
@@ -316,7 +378,9 @@ def test_the_mean_of_rows_agrees_with_the_rate_of_counts(pair):
     assert (mean.deff, mean.icc) == pytest.approx((effect.deff, effect.icc), abs=1e-9, nan_ok=True)
     if mean.se > 0:
         half_width = t.isf(0.025, mean.df) * mean.se
-        assert (mean.low, mean.high) == pytest.approx((mean.mean - half_width, mean.mean + half_width), abs=1e-12)
+        assert (mean.low, mean.high) == pytest.approx(
+            (mean.mean - half_width, mean.mean + half_width), abs=1e-12
+        )
 
 
 def test_a_width_of_zero_is_not_an_interval():
@@ -325,17 +389,26 @@ def test_a_width_of_zero_is_not_an_interval():
     assert result.se == 0.0 and result.deff == 0.0 and result.icc < 0
     assert math.isnan(result.low) and math.isnan(result.high) and "equal" in result.note
     same = cluster_mean([0.1] * 7, range(7))
-    assert (same.mean, same.se) == (0.1, 0.0) and all(map(math.isnan, (same.deff, same.icc, same.low, same.high)))
+    assert (same.mean, same.se) == (0.1, 0.0) and all(
+        map(math.isnan, (same.deff, same.icc, same.low, same.high))
+    )
 
 
 def test_mean_edges():
     one = cluster_mean([1.0, 2.0], ["a", "a"])
     assert (one.mean, one.clusters, one.df) == (1.5, 1, 0)
-    assert all(map(math.isnan, (one.se, one.icc, one.deff, one.low, one.high))) and "one cluster" in one.note
+    assert (
+        all(map(math.isnan, (one.se, one.icc, one.deff, one.low, one.high)))
+        and "one cluster" in one.note
+    )
     none = cluster_mean([], [])
     assert math.isnan(none.mean) and none.clusters == 0 and none.note
     assert cluster_mean([1.0, 2.0, 4.0], ["a", "b", "c"]).note.startswith("insufficient clusters")
-    for values, error in (([1.0, math.nan], ValueError), ([1.0, math.inf], ValueError), (["1", 2], TypeError)):
+    for values, error in (
+        ([1.0, math.nan], ValueError),
+        ([1.0, math.inf], ValueError),
+        (["1", 2], TypeError),
+    ):
         with pytest.raises(error, match="values"):
             cluster_mean(values, [1, 2])
 
@@ -379,11 +452,21 @@ def more_cases_than_there_are(k, n, *, level=0.95):
 
 def equal_outcomes_count_every_case(k, n, *, level=0.95):
     right = clustered_interval(k, n, level=level)
-    return dataclasses.replace(right, n_eff=float(sum(n))) if math.isnan(right.deff) and right.df else right
+    return (
+        dataclasses.replace(right, n_eff=float(sum(n)))
+        if math.isnan(right.deff) and right.df
+        else right
+    )
 
 
 @pytest.mark.parametrize(
-    "mutant", [with_normal_quantile, without_clusters, more_cases_than_there_are, equal_outcomes_count_every_case]
+    "mutant",
+    [
+        with_normal_quantile,
+        without_clusters,
+        more_cases_than_there_are,
+        equal_outcomes_count_every_case,
+    ],
 )
 def test_a_wrong_interval_is_caught(monkeypatch, mutant):
     mutant.__name__ = "clustered_interval"
@@ -393,7 +476,9 @@ def test_a_wrong_interval_is_caught(monkeypatch, mutant):
 def test_a_variance_without_the_correction_for_few_clusters_is_caught(monkeypatch):
     def uncorrected(k, n):
         right = design_effect(k, n)
-        return dataclasses.replace(right, se=right.se * math.sqrt((right.clusters - 1) / right.clusters))
+        return dataclasses.replace(
+            right, se=right.se * math.sqrt((right.clusters - 1) / right.clusters)
+        )
 
     uncorrected.__name__ = "design_effect"
     assert caught(monkeypatch, "clusters", uncorrected)

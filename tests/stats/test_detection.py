@@ -18,7 +18,26 @@ from .reference import agrees, load
 NAN = math.nan
 SMALL = (
     [0] * 10 + [1] * 8,
-    [0.05, 0.1, 0.1, 0.2, 0.3, 0.35, 0.4, 0.55, 0.6, 0.8, 0.15, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
+    [
+        0.05,
+        0.1,
+        0.1,
+        0.2,
+        0.3,
+        0.35,
+        0.4,
+        0.55,
+        0.6,
+        0.8,
+        0.15,
+        0.35,
+        0.5,
+        0.6,
+        0.7,
+        0.8,
+        0.9,
+        0.95,
+    ],
 )
 TIES = ([0] * 6 + [1] * 5, [0.1, 0.1, 0.5, 0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.9, 0.9])
 
@@ -33,14 +52,25 @@ def test_detection_reference(case):
 
 def test_tpr_printed_values():
     at_ten = tpr_at_fpr(*SMALL, 0.1, interval="wilson")
-    assert (at_ten.tp, at_ten.n_pos, at_ten.fp, at_ten.threshold, at_ten.resolvable) == (4, 8, 1, 0.7, True)
+    assert (at_ten.tp, at_ten.n_pos, at_ten.fp, at_ten.threshold, at_ten.resolvable) == (
+        4,
+        8,
+        1,
+        0.7,
+        True,
+    )
     assert (at_ten.low, at_ten.high) == pytest.approx((0.215216, 0.784784), abs=5e-7)
     at_five = tpr_at_fpr(*SMALL, 0.05)
     assert (at_five.tp, at_five.fp, at_five.threshold, at_five.resolvable) == (2, 0, 0.9, False)
-    assert at_five.note == "1/10 is above the limit: this is the TPR at no false positive in 10 negatives"
+    assert (
+        at_five.note
+        == "1/10 is above the limit: this is the TPR at no false positive in 10 negatives"
+    )
     none = tpr_at_fpr(*TIES, 0)
     assert (none.tpr, none.threshold) == (0.0, math.inf)
-    assert type(at_ten.tpr) is float and type(at_ten.n_pos) is int and type(at_ten.resolvable) is bool
+    assert (
+        type(at_ten.tpr) is float and type(at_ten.n_pos) is int and type(at_ten.resolvable) is bool
+    )
 
 
 scores = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=2, max_size=25)
@@ -55,7 +85,9 @@ def test_tpr_is_the_best_count_over_all_observed_thresholds(cases, max_fpr):
     if not n_pos or not n_neg:
         assert math.isnan(result.tpr) and not result.resolvable and result.note
         return
-    allowed = [t for t in values if sum(v >= t and not y for y, v in cases) <= max_fpr * n_neg + 1e-9]
+    allowed = [
+        t for t in values if sum(v >= t and not y for y, v in cases) <= max_fpr * n_neg + 1e-9
+    ]
     threshold = min(allowed, default=math.inf)
     assert result.threshold == threshold
     assert result.tp == sum(v >= threshold and y for y, v in cases)
@@ -108,7 +140,9 @@ def test_bootstrap_limits_hold_the_wilson_limits_and_are_wider_where_the_thresho
     rng = np.random.default_rng(1)
     labels = np.repeat([0, 1], [300, 100])
     values = np.concatenate([rng.normal(0, 1, 300), rng.normal(2, 1, 100)])
-    given_threshold, estimated = (tpr_at_fpr(labels, values, 0.01, interval=i) for i in ("wilson", "bootstrap"))
+    given_threshold, estimated = (
+        tpr_at_fpr(labels, values, 0.01, interval=i) for i in ("wilson", "bootstrap")
+    )
     assert estimated.low <= given_threshold.low and estimated.high >= given_threshold.high
     assert estimated.high - estimated.low > 1.3 * (given_threshold.high - given_threshold.low)
 
@@ -152,7 +186,9 @@ def test_detection_refuses_bad_cases(labels, values, error):
             routine()
 
 
-@pytest.mark.parametrize("options", [{"max_fpr": 5}, {"interval": "normal"}, {"resamples": 0}, {"level": 95}])
+@pytest.mark.parametrize(
+    "options", [{"max_fpr": 5}, {"interval": "normal"}, {"resamples": 0}, {"level": 95}]
+)
 def test_tpr_refuses_bad_options(options):
     with pytest.raises(ValueError):
         tpr_at_fpr(*SMALL, **{"max_fpr": 0.1, **options})
@@ -163,7 +199,9 @@ def test_tpr_refuses_bad_options(options):
 
 def test_auc_printed_values():
     small = auc(*SMALL)
-    assert (small.auc, small.se, small.low, small.high) == pytest.approx((0.781250, 0.113220, 0.559343, 1), abs=5e-7)
+    assert (small.auc, small.se, small.low, small.high) == pytest.approx(
+        (0.781250, 0.113220, 0.559343, 1), abs=5e-7
+    )
     ties = auc(*TIES)
     assert (ties.auc, ties.se) == pytest.approx((0.7, 0.173045), abs=5e-7)
 
@@ -190,7 +228,9 @@ def test_auc_is_the_share_of_ordered_pairs(cases):
 def test_auc_of_perfect_or_constant_scores_has_no_interval():
     for values, area in (([1, 2, 3, 4], 1), ([4, 3, 2, 1], 0), ([5, 5, 5, 5], 0.5)):
         result = auc([0, 0, 1, 1], values)
-        assert result.auc == area and math.isnan(result.se) and math.isnan(result.high) and result.note
+        assert (
+            result.auc == area and math.isnan(result.se) and math.isnan(result.high) and result.note
+        )
 
 
 def test_auc_of_1e5_scores_takes_less_than_a_second():
@@ -205,7 +245,9 @@ def test_auc_of_1e5_scores_takes_less_than_a_second():
 
 def test_auc_difference_of_a_detector_with_itself_is_not_tested():
     result = auc_difference(*SMALL, SMALL[1])
-    assert result.diff == 0 and all(math.isnan(x) for x in (result.low, result.high, result.z, result.p))
+    assert result.diff == 0 and all(
+        math.isnan(x) for x in (result.low, result.high, result.z, result.p)
+    )
 
 
 def test_auc_difference_uses_the_covariance_of_the_placements():
@@ -223,10 +265,16 @@ def test_auc_difference_uses_the_covariance_of_the_placements():
     diff = placements[0][0].mean() - placements[1][0].mean()
     result = auc_difference(labels, a, b)
     assert (result.diff, result.z) == pytest.approx((diff, diff / se), abs=1e-12)
-    assert (result.low, result.high) == pytest.approx((diff - 1.959964 * se, min(1, diff + 1.959964 * se)), abs=1e-6)
-    assert result.p == pytest.approx(2 * (1 - 0.5 * (1 + math.erf(abs(diff / se) / math.sqrt(2)))), abs=1e-12)
+    assert (result.low, result.high) == pytest.approx(
+        (diff - 1.959964 * se, min(1, diff + 1.959964 * se)), abs=1e-6
+    )
+    assert result.p == pytest.approx(
+        2 * (1 - 0.5 * (1 + math.erf(abs(diff / se) / math.sqrt(2)))), abs=1e-12
+    )
     swapped = auc_difference(labels, b, a)
-    assert (swapped.diff, swapped.low, swapped.p) == pytest.approx((-diff, -result.high, result.p), abs=1e-12)
+    assert (swapped.diff, swapped.low, swapped.p) == pytest.approx(
+        (-diff, -result.high, result.p), abs=1e-12
+    )
 
 
 def test_auc_difference_without_a_class_is_not_computable():
@@ -241,7 +289,11 @@ def test_auc_difference_without_a_class_is_not_computable():
 
 @pytest.mark.parametrize(
     ("tpr", "fpr", "precision", "true", "false"),
-    [(0.95, 0.05, 0.018664, 19, 999), (0.90, 0.01, 0.082645, 18, 199.8), (0.80, 0.001, 0.444691, 16, 19.98)],
+    [
+        (0.95, 0.05, 0.018664, 19, 999),
+        (0.90, 0.01, 0.082645, 18, 199.8),
+        (0.80, 0.001, 0.444691, 16, 19.98),
+    ],
 )
 def test_alerts_at_a_base_rate_of_one_in_a_thousand(tpr, fpr, precision, true, false):
     result = alerts(tpr, fpr, 0.001, 20_000)
@@ -250,7 +302,9 @@ def test_alerts_at_a_base_rate_of_one_in_a_thousand(tpr, fpr, precision, true, f
     assert result.true_alerts + result.missed == pytest.approx(20)
 
 
-@pytest.mark.parametrize(("base_rate", "precision"), [(0.5, 0.9896), (0.01, 0.4897), (0.001, 0.0868)])
+@pytest.mark.parametrize(
+    ("base_rate", "precision"), [(0.5, 0.9896), (0.01, 0.4897), (0.001, 0.0868)]
+)
 def test_precision_falls_with_the_base_rate(base_rate, precision):
     assert alerts(0.95, 0.01, base_rate, 10_000).precision == pytest.approx(precision, abs=5e-5)
 

@@ -37,8 +37,13 @@ def test_agrees_with_the_reference(case):
     ],
 )
 def test_known_values_to_six_digits(k, n, wilson, clopper_pearson, jeffreys):
-    # R: binom::binom.wilson(k, n), binom.test(k, n)$conf.int, qbeta(c(.025, .975), k + .5, n - k + .5)
-    for method, ends in (("wilson", wilson), ("clopper-pearson", clopper_pearson), ("jeffreys", jeffreys)):
+    # R: binom::binom.wilson(k, n), binom.test(k, n)$conf.int, qbeta(c(.025, .975), k + .5, n - k +
+    # .5)
+    for method, ends in (
+        ("wilson", wilson),
+        ("clopper-pearson", clopper_pearson),
+        ("jeffreys", jeffreys),
+    ):
         result = interval(k, n, method=method)
         assert (result.low, result.high) == pytest.approx(ends, abs=5.1e-7)
 
@@ -48,7 +53,10 @@ def test_z_in_place_of_the_level():
     assert (result.low, result.high) == pytest.approx((0.107135, 0.206057), abs=5.1e-7)
     exact = interval(30, 200)
     assert exact.low - result.low == pytest.approx(1e-6, rel=0.5)  # 1.96 is wider than 1.959964
-    by_level, by_z = interval(3, 20, method="agresti-coull"), interval(3, 20, method="agresti-coull", z=norm.isf(0.025))
+    by_level, by_z = (
+        interval(3, 20, method="agresti-coull"),
+        interval(3, 20, method="agresti-coull", z=norm.isf(0.025)),
+    )
     assert (by_level.low, by_level.high) == pytest.approx((by_z.low, by_z.high), abs=1e-14)
 
 
@@ -58,7 +66,10 @@ def test_zero_of_n_has_lower_end_exactly_zero_and_n_of_n_upper_end_exactly_one(m
     n = np.arange(1, 3001)
     assert (interval(np.zeros_like(n), n, method=method, level=level).low == 0.0).all()
     assert (interval(n, n, method=method, level=level).high == 1.0).all()
-    nothing, everything = interval(0, 22, method=method, level=level), interval(22, 22, method=method, level=level)
+    nothing, everything = (
+        interval(0, 22, method=method, level=level),
+        interval(22, 22, method=method, level=level),
+    )
     assert nothing.low == 0.0 and everything.high == 1.0
     assert 0 < nothing.high < 1 and 0 < everything.low < 1
 
@@ -74,7 +85,10 @@ def test_a_given_z_works_for_a_trillion_cases():
     # the square of n is beyond 64 bits
     z = float(norm.isf(0.025))
     for method in ("wilson", "agresti-coull"):
-        by_level, by_z = interval(3 * 10**11, 10**12, method=method), interval(3 * 10**11, 10**12, method=method, z=z)
+        by_level, by_z = (
+            interval(3 * 10**11, 10**12, method=method),
+            interval(3 * 10**11, 10**12, method=method, z=z),
+        )
         assert (by_z.low, by_z.high) == pytest.approx((by_level.low, by_level.high), abs=1e-15)
 
 
@@ -102,13 +116,16 @@ def test_levels_close_to_one_lose_no_digits():
     level = 1 - 1e-7
     high = interval(0, 1000, method="clopper-pearson", level=level).high
     assert high == pytest.approx(0.0166707, abs=5.1e-8)
-    assert high == pytest.approx(-math.expm1(math.log((1 - level) / 2) / 1000), rel=1e-12)  # 1 - (α/2)^(1/n)
+    assert high == pytest.approx(
+        -math.expm1(math.log((1 - level) / 2) / 1000), rel=1e-12
+    )  # 1 - (α/2)^(1/n)
     high = interval(0, 1000, method="jeffreys", level=level).high
     assert betaincc(0.5, 1000.5, high) == pytest.approx((1 - level) / 2, rel=1e-11)
 
 
 @pytest.mark.parametrize(
-    ("n", "rate", "coverage"), [(22, 0.01, 0.980), (22, 0.02, 0.929), (22, 0.05, 0.978), (100, 0.01, 0.921)]
+    ("n", "rate", "coverage"),
+    [(22, 0.01, 0.980), (22, 0.02, 0.929), (22, 0.05, 0.978), (100, 0.01, 0.921)],
 )
 def test_wilson_covers_as_often_as_it_says_for_rare_events(n, rate, coverage):
     counts = np.arange(n + 1)
@@ -152,7 +169,10 @@ def test_never_falls_when_there_are_more_events(n, data, method):
 @given(st.integers(1, 3000), st.data(), st.sampled_from(METHODS))
 def test_a_higher_level_is_wider(n, data, method):
     k = data.draw(st.integers(0, n))
-    narrow, wide = interval(k, n, method=method, level=0.8), interval(k, n, method=method, level=0.99)
+    narrow, wide = (
+        interval(k, n, method=method, level=0.8),
+        interval(k, n, method=method, level=0.99),
+    )
     assert wide.low <= narrow.low <= narrow.high <= wide.high
 
 
@@ -164,7 +184,9 @@ def test_arrays_give_what_scalars_give(method):
     assert ends.low.shape == ends.high.shape == k.shape
     for place in np.ndindex(k.shape):
         one = interval(int(k[place]), int(n[place]), method=method)
-        assert (ends.low[place], ends.high[place]) == pytest.approx((one.low, one.high), nan_ok=True, abs=0)
+        assert (ends.low[place], ends.high[place]) == pytest.approx(
+            (one.low, one.high), nan_ok=True, abs=0
+        )
 
 
 def test_a_million_intervals_in_one_call():
@@ -229,13 +251,16 @@ def test_a_level_outside_zero_and_one_raises(level):
 
 
 def test_the_message_says_how_to_write_a_level():
-    with pytest.raises(ValueError, match=r"level must lie in \(0, 1\), got 95; write 0.95 for 95 %"):
+    with pytest.raises(
+        ValueError, match=r"level must lie in \(0, 1\), got 95; write 0.95 for 95 %"
+    ):
         interval(3, 20, level=95)
 
 
 def test_the_normal_interval_is_refused_and_the_message_says_why():
     with pytest.raises(
-        ValueError, match=r"wilson, clopper-pearson, jeffreys, agresti-coull, got 'normal'; .* no width"
+        ValueError,
+        match=r"wilson, clopper-pearson, jeffreys, agresti-coull, got 'normal'; .* no width",
     ):
         interval(3, 20, method="normal")
     for unknown in ("beta", "Wilson", "", None, 3):
@@ -266,9 +291,13 @@ def test_results_are_frozen_and_inputs_stay_as_they_were():
 
 def test_one_sided_limits():
     assert limit(0, 22, side="upper") == pytest.approx(0.109512, abs=5.1e-7)
-    assert limit(0, 22, side="upper", method="clopper-pearson") == pytest.approx(1 - 0.05 ** (1 / 22), abs=1e-12)
+    assert limit(0, 22, side="upper", method="clopper-pearson") == pytest.approx(
+        1 - 0.05 ** (1 / 22), abs=1e-12
+    )
     assert limit(3, 20, side="upper") == pytest.approx(0.321828, abs=5.1e-7)
-    assert limit(0, 600, side="upper", method="clopper-pearson") == pytest.approx(0.0049804, abs=5.1e-8)
+    assert limit(0, 600, side="upper", method="clopper-pearson") == pytest.approx(
+        0.0049804, abs=5.1e-8
+    )
 
 
 @every_method
@@ -292,7 +321,9 @@ def test_clopper_pearson_limits_leave_the_whole_error_on_one_side(level):
 def test_the_lower_limit_is_the_upper_limit_at_the_opposite_level(method):
     for level in (0.1, 0.3, 0.5):
         below = limit(3, 20, side="upper", method=method, level=level)
-        assert below == pytest.approx(limit(3, 20, side="lower", method=method, level=1 - level), abs=1e-12)
+        assert below == pytest.approx(
+            limit(3, 20, side="lower", method=method, level=1 - level), abs=1e-12
+        )
 
 
 @every_method

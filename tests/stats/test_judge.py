@@ -1,4 +1,6 @@
-"""Judge correction against R, two public implementations of Lang-Reiczigel, and formulas written down again."""
+"""Judge correction against R, two public implementations of Lang-Reiczigel, and formulas written
+down again.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrite_nb.stats import double_sample, garak_interval, interval, judge_validation, kappa, rogan_gladen
+from ferrite_nb.stats import (
+    double_sample,
+    garak_interval,
+    interval,
+    judge_validation,
+    kappa,
+    rogan_gladen,
+)
 
 from .reference import agrees, load
 
@@ -42,24 +51,33 @@ def test_delta_printed_values(counts, raw, low, high):
 
 def test_delta_below_the_false_positive_floor_is_clipped_and_says_so():
     result = rogan_gladen(12, 600, 27, 3, 114, 6)
-    assert (result.raw, result.raw_low, result.raw_high) == pytest.approx((-0.035294, -0.10154, 0.00828), abs=6e-6)
+    assert (result.raw, result.raw_low, result.raw_high) == pytest.approx(
+        (-0.035294, -0.10154, 0.00828), abs=6e-6
+    )
     assert (result.rate, result.low, result.clipped) == (0.0, 0.0, "low")
     assert result.high == result.raw_high
     assert result.note == "observed 2.0% is below the judge's false-positive floor 5.0%"
 
 
 def test_delta_is_lang_and_reiczigels_formula():
-    # written down once more; the specificity term is (1 - P')^2, the plus sign found in print moves the limits
+    # written down once more; the specificity term is (1 - P')^2, the plus sign found in print moves
+    # the limits
     k, n, tp, fn, tn, fp, z = 33, 310, 41, 9, 88, 12, 1.959963984540054
     p, se, sp = (k + z * z / 2) / (n + z * z), (tp + 1) / (tp + fn + 2), (tn + 1) / (tn + fp + 2)
     j = se + sp - 1
     rate = (p + sp - 1) / j
-    a, b, c = p * (1 - p) / (n + z * z), se * (1 - se) / (tp + fn + 2), sp * (1 - sp) / (tn + fp + 2)
+    a, b, c = (
+        p * (1 - p) / (n + z * z),
+        se * (1 - se) / (tp + fn + 2),
+        sp * (1 - sp) / (tn + fp + 2),
+    )
     shift = 2 * z * z * (rate * b - (1 - rate) * c)
     right = z * math.sqrt((a + rate**2 * b + (1 - rate) ** 2 * c) / j**2)
     wrong = z * math.sqrt((a + rate**2 * b + (1 + rate) ** 2 * c) / j**2)
     result = rogan_gladen(k, n, tp, fn, tn, fp)
-    assert (result.raw_low, result.raw_high) == pytest.approx((rate + shift - right, rate + shift + right), abs=1e-12)
+    assert (result.raw_low, result.raw_high) == pytest.approx(
+        (rate + shift - right, rate + shift + right), abs=1e-12
+    )
     assert abs(result.raw_low - (rate + shift - wrong)) > 1e-3
 
 
@@ -102,7 +120,9 @@ def test_bootstrap_agrees_with_the_normal_approximation_for_large_counts():
     k, n, tp, fn, tn, fp = 30_000, 100_000, 9_000, 1_000, 9_500, 500
     p, se, sp = 0.3, 0.9, 0.95
     rate = (p + sp - 1) / (se + sp - 1)
-    variance = (p * 0.7 / n + rate**2 * se * 0.1 / 10_000 + (1 - rate) ** 2 * sp * 0.05 / 10_000) / 0.85**2
+    variance = (
+        p * 0.7 / n + rate**2 * se * 0.1 / 10_000 + (1 - rate) ** 2 * sp * 0.05 / 10_000
+    ) / 0.85**2
     result = rogan_gladen(k, n, tp, fn, tn, fp, method="bootstrap")
     half = 1.96 * math.sqrt(variance)
     assert (result.low, result.high) == pytest.approx((rate - half, rate + half), abs=3e-4)
@@ -130,7 +150,9 @@ def nothing(*values):
 @pytest.mark.parametrize("method", ["delta", "fixed", "bootstrap"])
 def test_refuses_without_labels_of_a_class(method):
     result = rogan_gladen(10, 100, 0, 0, 50, 2, method=method)
-    assert nothing(result.rate, result.low, result.high, result.raw, result.raw_low, result.raw_high, result.se)
+    assert nothing(
+        result.rate, result.low, result.high, result.raw, result.raw_low, result.raw_high, result.se
+    )
     assert (result.observed, result.sp) == (0.1, 50 / 52)
     assert result.note == "no human-labelled positives: sensitivity is unknown"
     result = rogan_gladen(10, 100, 5, 1, 0, 0, method=method)
@@ -139,10 +161,14 @@ def test_refuses_without_labels_of_a_class(method):
 
 
 @pytest.mark.parametrize("method", ["delta", "fixed", "bootstrap"])
-@pytest.mark.parametrize("labels", [(50, 50, 50, 50), (10, 90, 20, 80), (1, 9, 9, 1), (0, 5, 5, 0), (0, 5, 0, 5)])
+@pytest.mark.parametrize(
+    "labels", [(50, 50, 50, 50), (10, 90, 20, 80), (1, 9, 9, 1), (0, 5, 5, 0), (0, 5, 0, 5)]
+)
 def test_refuses_a_judge_no_better_than_chance(method, labels):
     result = rogan_gladen(180, 600, *labels, method=method)
-    assert nothing(result.rate, result.low, result.high, result.raw, result.raw_low, result.raw_high)
+    assert nothing(
+        result.rate, result.low, result.high, result.raw, result.raw_low, result.raw_high
+    )
     assert result.observed == 0.3 and result.clipped == ""
     assert result.note.startswith("the judge is no better than chance")
     tp, fn, tn, fp = labels
@@ -150,7 +176,16 @@ def test_refuses_a_judge_no_better_than_chance(method, labels):
 
 
 @pytest.mark.parametrize(
-    ("se", "sp"), [(0.7, 0.3), (0.1, 0.9), (0.3, 0.7), (0.57, 0.43), (0, 1), (0.4, 0.5), (0.3000000000000003, 0.7)]
+    ("se", "sp"),
+    [
+        (0.7, 0.3),
+        (0.1, 0.9),
+        (0.3, 0.7),
+        (0.57, 0.43),
+        (0, 1),
+        (0.4, 0.5),
+        (0.3000000000000003, 0.7),
+    ],
 )
 def test_refuses_se_and_sp_that_sum_to_one_also_in_floats(se, sp):
     result = rogan_gladen(100, 1000, se=se, sp=sp, method="fixed")
@@ -181,7 +216,8 @@ def test_clipping_at_the_other_end():
 
 
 def test_bootstrap_with_unusable_draws_is_not_computable():
-    # Se 1/100, Sp 1981/2000: in 37 % of the draws no positive is found, in others the false alarms are more
+    # Se 1/100, Sp 1981/2000: in 37 % of the draws no positive is found, in others the false alarms
+    # are more
     result = rogan_gladen(50, 100, 1, 99, 1981, 19, method="bootstrap")
     assert nothing(result.rate, result.low, result.high) and "half of the draws" in result.note
     assert not math.isnan(result.raw)
@@ -238,7 +274,9 @@ def test_shown_rates_stay_inside_and_in_order(k, tp, fn, tn, fp, method):
 
 def test_double_sample_printed_values():
     result = double_sample(130, 600, 28, 3, 113, 6)
-    assert (result.rate, result.low, result.high) == pytest.approx((0.198690, 0.1566, 0.2465), abs=1e-3)
+    assert (result.rate, result.low, result.high) == pytest.approx(
+        (0.198690, 0.1566, 0.2465), abs=1e-3
+    )
     assert (result.ppv, result.fom) == (28 / 34, 3 / 116)
     rare = double_sample(36, 600, 2, 0, 141, 7)
     assert (rare.rate, rare.low, rare.high) == pytest.approx((0.0133, 0.0042, 0.0408), abs=1e-3)
@@ -338,7 +376,9 @@ def test_garak_interval_is_what_resampling_gives():
     assert (result.low, result.high) == pytest.approx(tuple(drawn), abs=1 / 80 / 0.85 + 1e-9)
 
 
-@pytest.mark.parametrize("options", [{"se": 0.9}, {"sp": 0.9}, {"mode": "exact"}, {"se": 1.2, "sp": 0.9}])
+@pytest.mark.parametrize(
+    "options", [{"se": 0.9}, {"sp": 0.9}, {"mode": "exact"}, {"se": 1.2, "sp": 0.9}]
+)
 def test_garak_interval_refuses(options):
     with pytest.raises(ValueError):
         garak_interval(30, 100, **options)
@@ -350,7 +390,9 @@ def test_garak_interval_refuses(options):
 def test_judge_validation_printed_values():
     result = judge_validation(24, 3, 46, 2)
     shown = (result.se, result.se_low, result.se_high, result.sp, result.sp_low, result.sp_high)
-    assert shown == pytest.approx((0.888889, 0.719422, 0.961480, 0.958333, 0.860243, 0.988498), abs=5e-7)
+    assert shown == pytest.approx(
+        (0.888889, 0.719422, 0.961480, 0.958333, 0.860243, 0.988498), abs=5e-7
+    )
     agreement = (result.agreement, result.agreement_low, result.agreement_high)
     assert agreement == pytest.approx((0.933333, 0.853249, 0.971190), abs=5e-7)
     assert (result.constant_judge, result.prevalence, result.n) == (0.64, 0.36, 75)
@@ -377,7 +419,9 @@ def test_kappa_depends_on_prevalence_at_the_same_agreement(positives, value):
 
 def test_judge_validation_names_what_is_unknown():
     no_positive = judge_validation(0, 0, 46, 2)
-    assert nothing(no_positive.se, no_positive.se_low, no_positive.kappa) and no_positive.sp == 46 / 48
+    assert (
+        nothing(no_positive.se, no_positive.se_low, no_positive.kappa) and no_positive.sp == 46 / 48
+    )
     assert "sensitivity is unknown" in no_positive.note and no_positive.kappa_state == "undefined"
     perfect = judge_validation(20, 0, 20, 0)
     assert perfect.kappa == 1 and nothing(perfect.kappa_low, perfect.kappa_high)
@@ -416,7 +460,15 @@ def test_kappa_at_another_level_uses_the_same_standard_error():
 
 
 @pytest.mark.parametrize(
-    "table", [[[0, 0], [0, 0]], [[100, 0], [0, 0]], [[0, 7], [0, 0]], [[60, 29], [0, 0]], [[60, 0], [29, 0]], [[9]]]
+    "table",
+    [
+        [[0, 0], [0, 0]],
+        [[100, 0], [0, 0]],
+        [[0, 7], [0, 0]],
+        [[60, 29], [0, 0]],
+        [[60, 0], [29, 0]],
+        [[9]],
+    ],
 )
 def test_kappa_of_a_constant_rater_is_undefined(table):
     result = kappa(table)

@@ -1,4 +1,6 @@
-"""Every result that has no number: all of its fields, as the section "Not computable when" of its routine says them."""
+"""Every result that has no number: all of its fields, as the section "Not computable when" of its
+routine says them.
+"""
 
 import dataclasses
 import math
@@ -57,7 +59,11 @@ CASES = [
         for b, c, diff in ((9, 0, 1.0), (0, 9, -1.0))
     ),
     ("bootstrap_mean", {"values": []}, (NAN, NAN, NAN, "no value")),
-    ("bootstrap_mean", {"values": [2.5]}, (2.5, NAN, NAN, "one value: its spread cannot be estimated")),
+    (
+        "bootstrap_mean",
+        {"values": [2.5]},
+        (2.5, NAN, NAN, "one value: its spread cannot be estimated"),
+    ),
     (
         "bootstrap_mean",
         {"values": [1, 2, 6], "cluster": ["a", "a", "a"]},
@@ -80,13 +86,21 @@ CASES = [
     ("design_effect", {"k": [4, 6, 2], "n": [4, 6, 2]}, (1.0, 0.0, NAN, NAN, 3.0, 3)),
     ("clustered_interval", {"k": [], "n": []}, (NAN, NAN, NAN, NAN, NAN, 0, 0, NONE)),
     ("clustered_interval", {"k": [1], "n": [4]}, (0.25, NAN, NAN, NAN, NAN, 0, 1, ONE_CLUSTER)),
-    ("crossed_interval", {"k": [], "n": [], "first": [], "second": []}, (NAN, NAN, NAN, NAN, NAN, 0, (0, 0), NONE)),
+    (
+        "crossed_interval",
+        {"k": [], "n": [], "first": [], "second": []},
+        (NAN, NAN, NAN, NAN, NAN, 0, (0, 0), NONE),
+    ),
     (
         "crossed_interval",
         {"k": [1, 2], "n": [4, 4], "first": ["a", "a"], "second": [1, 2]},
         (0.375, NAN, NAN, NAN, NAN, 0, (1, 2), ONE_CLUSTER),
     ),
-    ("cluster_mean", {"values": [], "cluster": []}, (NAN, NAN, NAN, NAN, 0, 0, NAN, NAN, "no value")),
+    (
+        "cluster_mean",
+        {"values": [], "cluster": []},
+        (NAN, NAN, NAN, NAN, 0, 0, NAN, NAN, "no value"),
+    ),
     (
         "cluster_mean",
         {"values": [1, 4], "cluster": ["a", "a"]},
@@ -97,7 +111,8 @@ CASES = [
         {"values": [3] * 5, "cluster": list("abcde")},
         (3.0, 0.0, NAN, NAN, 4, 5, NAN, NAN, "all values are equal: no interval"),
     ),
-    # all five means are 2, ten rows: between 0, within 10, so that the intraclass correlation is -1 and deff 0
+    # all five means are 2, ten rows: between 0, within 10, so that the intraclass correlation is -1
+    # and deff 0
     (
         "cluster_mean",
         {"values": [1, 3] * 5, "cluster": list("aabbccddee")},
@@ -114,7 +129,11 @@ CASES = [
     ("paired_difference", {"both": 0, "b": 0, "c": 0, "neither": 0}, (NAN, NAN, NAN, NONE)),
     ("difference", {"k1": 0, "n1": 0, "k2": 1, "n2": 3}, (NAN, NAN, NAN, NAN)),
     ("difference", {"k1": 1, "n1": 3, "k2": 0, "n2": 0}, (NAN, NAN, NAN, NAN)),
-    ("paired_quantile", {"differences": [], "q": 0.5}, (NAN, NAN, NAN, NAN, NAN, NAN, 0, "no pair")),
+    (
+        "paired_quantile",
+        {"differences": [], "q": 0.5},
+        (NAN, NAN, NAN, NAN, NAN, NAN, 0, "no pair"),
+    ),
     (
         "repeated_pairs",
         {"k_a": [], "n_a": [], "k_b": [], "n_b": []},
@@ -128,7 +147,17 @@ CASES = [
     (
         "repeated_pairs",
         {"k_a": [2, 0, 0], "n_a": [2, 0, 1], "k_b": [1, 1, 0], "n_b": [2, 2, 0]},
-        (0.5, NAN, NAN, 1, 0, 0, 1.0, 1, "one case: its spread cannot be estimated; 2 unpaired cases dropped"),
+        (
+            0.5,
+            NAN,
+            NAN,
+            1,
+            0,
+            0,
+            1.0,
+            1,
+            "one case: its spread cannot be estimated; 2 unpaired cases dropped",
+        ),
     ),
     (
         "repeated_pairs",
@@ -136,13 +165,22 @@ CASES = [
         (-0.5, NAN, NAN, 0, 2, 0, 0.5, 2, "the same difference in every case: no spread"),
     ),
     # several modes, strata, groups, seeds
-    ("cochrans_q", {"table": [[1, 1, 1], [0, 0, 0]]}, (NAN, 2, NAN, "every case has the same outcome in all modes")),
+    (
+        "cochrans_q",
+        {"table": [[1, 1, 1], [0, 0, 0]]},
+        (NAN, 2, NAN, "every case has the same outcome in all modes"),
+    ),
     ("cmh", {"tables": []}, (NAN,) * 7 + (0, 0, "no stratum has information")),
-    ("cmh", {"tables": [[[1, 0], [2, 0]], [[0, 0], [1, 2]]]}, (NAN,) * 7 + (0, 2, "no stratum has information")),
+    (
+        "cmh",
+        {"tables": [[[1, 0], [2, 0]], [[0, 0], [1, 2]]]},
+        (NAN,) * 7 + (0, 2, "no stratum has information"),
+    ),
     ("trend", {"k": [], "n": []}, (NAN, NAN, NAN, NONE)),
     ("trend", {"k": [0, 0], "n": [0, 0]}, (NAN, NAN, NAN, NONE)),
     *(
-        ("trend", {"k": k, "n": [3, 4]}, (NAN, NAN, NAN, "all outcomes are the same")) for k in ([0, 0], [3, 4])
+        ("trend", {"k": k, "n": [3, 4]}, (NAN, NAN, NAN, "all outcomes are the same"))
+        for k in ([0, 0], [3, 4])
     ),
     (
         "trend",
@@ -156,7 +194,11 @@ CASES = [
         (0.25, NAN, math.sqrt(3) / 8, NAN, 0, NAN, "one seed: its spread cannot be estimated"),
     ),
     *(
-        ("seed_spread", {"k": k, "n": [4, 4]}, (rate, 0.0, 0.0, NAN, 1, NAN, "all outcomes are the same"))
+        (
+            "seed_spread",
+            {"k": k, "n": [4, 4]},
+            (rate, 0.0, 0.0, NAN, 1, NAN, "all outcomes are the same"),
+        )
         for k, rate in (([0, 0], 0.0), ([4, 4], 1.0))
     ),
     # judges
@@ -185,8 +227,16 @@ CASES = [
         {"k": 1, "n": 4, "se": 0.5, "sp": 0.5, "method": "fixed"},
         (0.25, NAN, NAN, NAN, NAN, NAN, NAN, 0.5, 0.5, "", CHANCE),
     ),
-    ("double_sample", {"k": 0, "n": 0, "tp": 0, "fn": 0, "tn": 0, "fp": 0}, (NAN, NAN, NAN, NAN, NAN, NO_JUDGED)),
-    ("garak_interval", {"k": 1, "n": 40, "mode": "none"}, (NAN, NAN, "none", "no interval asked for")),
+    (
+        "double_sample",
+        {"k": 0, "n": 0, "tp": 0, "fn": 0, "tn": 0, "fp": 0},
+        (NAN, NAN, NAN, NAN, NAN, NO_JUDGED),
+    ),
+    (
+        "garak_interval",
+        {"k": 1, "n": 40, "mode": "none"},
+        (NAN, NAN, "none", "no interval asked for"),
+    ),
     ("garak_interval", {"k": 0, "n": 0, "mode": "none"}, (NAN, NAN, "none", "no attempt")),
     ("garak_interval", {"k": 0, "n": 0, "mode": "simple"}, (NAN, NAN, "none", "no attempt")),
     (
@@ -206,15 +256,28 @@ CASES = [
     (
         "judge_validation",
         {"tp": 0, "fn": 0, "tn": 0, "fp": 0},
-        (NAN,) * 12 + ("undefined", NAN, NAN, 0, f"{NO_POSITIVES}; {NO_NEGATIVES}; kappa undefined: no label"),
+        (NAN,) * 12
+        + ("undefined", NAN, NAN, 0, f"{NO_POSITIVES}; {NO_NEGATIVES}; kappa undefined: no label"),
     ),
     ("kappa", {"table": [[0, 0], [0, 0]]}, (NAN, NAN, NAN, NAN, "undefined", "no label")),
-    ("kappa", {"table": [[0, 0], [0, 7]]}, (NAN, NAN, NAN, NAN, "undefined", "all labels are in one cell")),
+    (
+        "kappa",
+        {"table": [[0, 0], [0, 7]]},
+        (NAN, NAN, NAN, NAN, "undefined", "all labels are in one cell"),
+    ),
     *(
-        ("kappa", {"table": table}, (NAN, NAN, NAN, NAN, "undefined", "one rater gives the same answer always"))
+        (
+            "kappa",
+            {"table": table},
+            (NAN, NAN, NAN, NAN, "undefined", "one rater gives the same answer always"),
+        )
         for table in ([[3, 4], [0, 0]], [[3, 0], [4, 0]])
     ),
-    ("kappa", {"table": [[3, 0], [0, 4]]}, (1.0, 0.0, NAN, NAN, "no interval", "the standard error is 0")),
+    (
+        "kappa",
+        {"table": [[3, 0], [0, 4]]},
+        (1.0, 0.0, NAN, NAN, "no interval", "the standard error is 0"),
+    ),
     # detectors
     (
         "tpr_at_fpr",
@@ -228,8 +291,16 @@ CASES = [
     ),
     ("auc", {"labels": [0, 0], "scores": [1, 2]}, (NAN, NAN, NAN, NAN, "no positive case")),
     ("auc", {"labels": [1, 1], "scores": [1, 2]}, (NAN, NAN, NAN, NAN, "no negative case")),
-    ("auc", {"labels": [1, 0, 0], "scores": [2, 1, 3]}, (0.5, NAN, NAN, NAN, "one positive case: no interval")),
-    ("auc", {"labels": [0, 1, 1], "scores": [2, 1, 3]}, (0.5, NAN, NAN, NAN, "one negative case: no interval")),
+    (
+        "auc",
+        {"labels": [1, 0, 0], "scores": [2, 1, 3]},
+        (0.5, NAN, NAN, NAN, "one positive case: no interval"),
+    ),
+    (
+        "auc",
+        {"labels": [0, 1, 1], "scores": [2, 1, 3]},
+        (0.5, NAN, NAN, NAN, "one negative case: no interval"),
+    ),
     (
         "auc",
         {"labels": [0, 0, 1, 1], "scores": [1, 2, 3, 4]},
@@ -240,7 +311,11 @@ CASES = [
         for labels in ([0, 0], [1, 1])
     ),
     *(
-        ("auc_difference", {"labels": labels, "scores_a": [1, 2, 3], "scores_b": [3, 1, 2]}, (diff, NAN, NAN, NAN, NAN))
+        (
+            "auc_difference",
+            {"labels": labels, "scores_a": [1, 2, 3], "scores_b": [3, 1, 2]},
+            (diff, NAN, NAN, NAN, NAN),
+        )
         for labels, diff in (([0, 0, 1], 0.5), ([0, 1, 1], 1.0))
     ),
     ("alerts", {"tpr": 0.0, "fpr": 0.0, "base_rate": 0.25, "per_day": 8}, (NAN, 0.0, 0.0, 2.0)),
@@ -278,14 +353,22 @@ def test_every_field_of_a_result_without_a_number(name, arguments, wanted):
         (([1, 2], [4, 4], [1, 2], ["a", "b"]), "Mantel, within strata", FLAT),
         (([4, 4, 0, 0], [4, 4, 3, 3], [1, 2, 1, 2], list("aabb")), "Mantel, within strata", FLAT),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("cluster", [None, "one each"])
-def test_a_trend_that_is_not_computable_says_why_with_and_without_clusters(arguments, name, note, cluster):
+def test_a_trend_that_is_not_computable_says_why_with_and_without_clusters(
+    arguments, name, note, cluster
+):
     k, n, scores, *stratum = arguments
     found = ordered.ordered_trend(
-        k, n, scores, stratum=stratum[0] if stratum else None, cluster=None if cluster is None else list(range(len(k)))
+        k,
+        n,
+        scores,
+        stratum=stratum[0] if stratum else None,
+        cluster=None if cluster is None else list(range(len(k))),
     )
-    assert math.isnan(found.z) and math.isnan(found.p) and (found.method, found.note) == (name, note)
+    assert (
+        math.isnan(found.z) and math.isnan(found.p) and (found.method, found.note) == (name, note)
+    )
 
 
 def test_the_mean_of_no_stratum_is_not_computable():

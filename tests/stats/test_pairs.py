@@ -1,4 +1,6 @@
-"""Paired modes against R, exact rational arithmetic, full enumeration and the printed worked examples."""
+"""Paired modes against R, exact rational arithmetic, full enumeration and the printed worked
+examples.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,12 @@ def _log10(fraction):
 
 @pytest.mark.parametrize(
     ("b", "c", "log10_p"),
-    [(2000, 0, -601.758961), (0, 2000, -601.758961), (1500, 500, -114.831385), (500, 1500, -114.831385)],
+    [
+        (2000, 0, -601.758961),
+        (0, 2000, -601.758961),
+        (1500, 500, -114.831385),
+        (500, 1500, -114.831385),
+    ],
 )
 def test_mcnemar_log10_p_never_underflows(b, c, log10_p):
     assert mcnemar(b, c).log10_p == pytest.approx(log10_p, abs=5e-7)
@@ -130,7 +137,13 @@ def test_mcnemar_gives_python_numbers():
 
 @pytest.mark.parametrize(
     ("b", "c", "error"),
-    [("3", 1, TypeError), (None, 1, TypeError), (1.5, 1, ValueError), (-1, 1, ValueError), (True, 1, ValueError)],
+    [
+        ("3", 1, TypeError),
+        (None, 1, TypeError),
+        (1.5, 1, ValueError),
+        (-1, 1, ValueError),
+        (True, 1, ValueError),
+    ],
 )
 def test_mcnemar_refuses_what_is_no_count(b, c, error):
     with pytest.raises(error, match="b must"):
@@ -168,11 +181,17 @@ def test_holm_nan_is_never_rejected_and_both_counts_are_given():
 
 def test_holm_empty_in_empty_out():
     result = holm([])
-    assert (result.adjusted.size, result.reject.size, result.family_size, result.tested) == (0, 0, 0, 0)
+    assert (result.adjusted.size, result.reject.size, result.family_size, result.tested) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def test_holm_rejects_exactly_where_the_adjusted_p_keeps_to_alpha():
-    # 5 * 0.01 is 0.05 exactly; 11 * (0.05 / 11) is 0.05000000000000001 as a float: both count as reached
+    # 5 * 0.01 is 0.05 exactly; 11 * (0.05 / 11) is 0.05000000000000001 as a float: both count as
+    # reached
     assert holm([0.01, 0.5, 0.5, 0.5, 0.5]).reject.tolist() == [True, False, False, False, False]
     assert 0.05 / 11 * 11 > 0.05
     assert holm([0.05 / 11] + [0.9] * 10).reject[0]
@@ -185,7 +204,10 @@ def test_holm_gives_arrays_of_floats_and_booleans():
     assert result.adjusted.dtype == float and result.reject.dtype == bool
 
 
-@given(st.lists(st.one_of(st.floats(0, 1), st.just(NAN)), max_size=8), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.one_of(st.floats(0, 1), st.just(NAN)), max_size=8),
+    st.randoms(use_true_random=False),
+)
 def test_holm_does_not_depend_on_the_order(p, random):
     order = list(range(len(p)))
     random.shuffle(order)
@@ -231,7 +253,8 @@ def test_holm_refuses_an_unknown_family():
 
 
 @pytest.mark.parametrize(
-    ("p1", "p2", "h"), [(1, 0, math.pi), (0, 1, -math.pi), (0.35, 0.19, 0.364050), (0.1, 0.5, -0.92730), (0, 0, 0)]
+    ("p1", "p2", "h"),
+    [(1, 0, math.pi), (0, 1, -math.pi), (0.35, 0.19, 0.364050), (0.1, 0.5, -0.92730), (0, 0, 0)],
 )
 def test_cohens_h_is_signed(p1, p2, h):
     assert cohens_h(p1, p2) == pytest.approx(h, abs=5e-6)
@@ -303,7 +326,9 @@ def test_tango_without_discordant_pairs_does_not_stop_at_the_estimate():
     for n in (1, 22, 5000):
         z2 = 1.959963984540054**2
         result = paired_difference(0, 0, 0, n, method="tango")
-        assert (result.low, result.high) == pytest.approx((-z2 / (n + z2), z2 / (n + z2)), abs=1e-12)
+        assert (result.low, result.high) == pytest.approx(
+            (-z2 / (n + z2), z2 / (n + z2)), abs=1e-12
+        )
 
 
 @given(*[st.integers(0, 60)] * 4)
@@ -313,7 +338,9 @@ def test_paired_difference_changes_sign_when_the_modes_change_places(both, b, c,
     for method in ("newcombe", "tango"):
         one = paired_difference(both, b, c, neither, method=method)
         other = paired_difference(both, c, b, neither, method=method)
-        assert (one.diff, one.low, one.high) == pytest.approx((-other.diff, -other.high, -other.low), abs=1e-9)
+        assert (one.diff, one.low, one.high) == pytest.approx(
+            (-other.diff, -other.high, -other.low), abs=1e-9
+        )
         assert -1 <= one.low <= one.diff <= one.high <= 1
         assert one.high > one.low
 
@@ -354,7 +381,9 @@ def test_paired_bootstrap_takes_limits_at_the_level_from_drawn_tables():
     for level in (0.8, 0.95):
         result = paired_difference(20, 12, 2, 16, method="bootstrap", level=level)
         ends = np.quantile(drawn[:, 1] - drawn[:, 2], [(1 - level) / 2, (1 + level) / 2]) / 50
-        assert result.diff == 0.2 and (result.low, result.high) == pytest.approx(tuple(ends), abs=0.021)
+        assert result.diff == 0.2 and (result.low, result.high) == pytest.approx(
+            tuple(ends), abs=0.021
+        )
     assert paired_difference(20, 2, 12, 16, method="bootstrap").diff == -0.2
 
 
@@ -385,7 +414,10 @@ def test_paired_difference_refuses_bad_input(arguments, options, error):
 
 @pytest.mark.parametrize(
     ("counts", "low", "high", "p"),
-    [((56, 70, 48, 80), 0.052431, 0.333873, 0.012521), ((9, 10, 3, 10), 0.170523, 0.809018, 0.019767)],
+    [
+        ((56, 70, 48, 80), 0.052431, 0.333873, 0.012521),
+        ((9, 10, 3, 10), 0.170523, 0.809018, 0.019767),
+    ],
 )
 def test_difference_printed_values(counts, low, high, p):
     result = difference(*counts)
@@ -417,7 +449,12 @@ def test_difference_refuses_more_events_than_cases():
 
 @pytest.mark.parametrize(
     ("sums", "p"),
-    [([1] * 9 + [-1], 0.021484375), ([3, -1, 2, 0, 4, 1], 0.1875), ([1] * 6, 0.03125), ([0.5, 0.25], 0.5)],
+    [
+        ([1] * 9 + [-1], 0.021484375),
+        ([3, -1, 2, 0, 4, 1], 0.1875),
+        ([1] * 6, 0.03125),
+        ([0.5, 0.25], 0.5),
+    ],
 )
 def test_sign_flip_printed_values(sums, p):
     result = sign_flip(sums)
@@ -451,7 +488,9 @@ def test_sign_flip_draws_patterns_beyond_twenty_clusters():
 @pytest.mark.parametrize("clusters", [21, 63, 64, 65, 128, 200])
 @pytest.mark.parametrize("alike", [1, 2, 7, 8, 9, 40])
 def test_sign_flip_draws_any_number_of_equal_clusters(clusters, alike):
-    """Clusters of one size are drawn together: none may be lost, however many are alike (sizes differ by 1e-11)."""
+    """Clusters of one size are drawn together: none may be lost, however many are alike (sizes
+    differ by 1e-11).
+    """
     more = 5 + clusters // 10
     b, c = clusters // 2 + more, clusters - clusters // 2 - more
     exact = mcnemar(b, c).p
@@ -497,7 +536,8 @@ def test_sign_flip_without_a_difference_says_so():
 
 
 @pytest.mark.parametrize(
-    ("sums", "error"), [([1, NAN], ValueError), ([[1, 2]], ValueError), (["1"], TypeError), ([None], TypeError)]
+    ("sums", "error"),
+    [([1, NAN], ValueError), ([[1, 2]], ValueError), (["1"], TypeError), ([None], TypeError)],
 )
 def test_sign_flip_refuses_what_is_no_sum(sums, error):
     with pytest.raises(error, match="sums must"):
@@ -530,7 +570,9 @@ def test_repeated_pairs_with_repeats_takes_students_interval_over_cases():
     sd = math.sqrt(sum((x - mean) ** 2 for x in d) / 5)
     half = 2.5705818356363146 * sd / math.sqrt(6)  # qt(.975, 5)
     result = repeated_pairs(k_a, [3] * 6, k_b, [3] * 6)
-    assert (result.diff, result.low, result.high) == pytest.approx((mean, mean - half, mean + half), abs=1e-12)
+    assert (result.diff, result.low, result.high) == pytest.approx(
+        (mean, mean - half, mean + half), abs=1e-12
+    )
 
 
 def test_repeated_pairs_with_unequal_repeats_finds_ties():
@@ -546,7 +588,9 @@ def test_repeated_pairs_drops_unpaired_cases_with_a_note():
 
 def test_repeated_pairs_without_spread_or_cases_gives_no_interval():
     same = repeated_pairs([2, 2], [2, 2], [0, 0], [2, 2])
-    assert same.diff == 1 and math.isnan(same.low) and "same difference" in same.note and same.p == 0.5
+    assert (
+        same.diff == 1 and math.isnan(same.low) and "same difference" in same.note and same.p == 0.5
+    )
     one = repeated_pairs([2], [3], [0], [3])
     assert math.isnan(one.low) and "one case" in one.note
     none = repeated_pairs([], [], [], [])
@@ -562,7 +606,12 @@ def test_repeated_pairs_is_clipped():
 
 @pytest.mark.parametrize(
     "arguments",
-    [([3], [2], [0], [1]), ([1, 1], [2, 2], [1], [2]), ([[1]], [[2]], [[1]], [[2]]), ([1, 1], 2, [1, 1], 2)],
+    [
+        ([3], [2], [0], [1]),
+        ([1, 1], [2, 2], [1], [2]),
+        ([[1]], [[2]], [[1]], [[2]]),
+        ([1, 1], 2, [1, 1], 2),
+    ],
 )
 def test_repeated_pairs_refuses_counts_that_do_not_fit(arguments):
     with pytest.raises(ValueError):
@@ -612,7 +661,10 @@ def test_paired_quantile_does_not_depend_on_order_and_leaves_its_input_alone():
 def test_paired_quantile_of_nothing_is_not_zero():
     result = paired_quantile([], 0.5)
     assert result.n == 0 and result.note == "no pair"
-    assert all(math.isnan(x) for x in (result.value, result.low, result.high, result.low_index, result.coverage))
+    assert all(
+        math.isnan(x)
+        for x in (result.value, result.low, result.high, result.low_index, result.coverage)
+    )
 
 
 @pytest.mark.parametrize("q", [0, 1, 50, -0.1])

@@ -1,4 +1,6 @@
-"""Planning against R (pwr), search over all integers, exact rational sums, and the worked example's gates."""
+"""Planning against R (pwr), search over all integers, exact rational sums, and the worked example's
+gates.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,11 @@ def test_n_for_half_width_refuses_percentages(p, half_width):
 
 
 def test_n_for_zero_events_is_the_smallest():
-    assert (n_for_zero_events(0.001), n_for_zero_events(0.1), n_for_zero_events(0.01)) == (2995, 29, 299)
+    assert (n_for_zero_events(0.001), n_for_zero_events(0.1), n_for_zero_events(0.01)) == (
+        2995,
+        29,
+        299,
+    )
     for rate, level in [(0.001, 0.95), (0.02, 0.9), (0.5, 0.75), (0.9, 0.9), (0.3, 0.99)]:
         n = n_for_zero_events(rate, level=level)
         exact, limit_ = 1 - Fraction(str(rate)), 1 - Fraction(str(level))
@@ -84,7 +90,10 @@ def test_smallest_discordant_is_where_the_test_can_first_pass():
     assert (smallest_discordant(), smallest_discordant(mid_p=True)) == (8, 7)
     for family in (1, 2, 3, 6, 10, 15, 100):
         for alpha in (0.05, 0.01, 0.1, 0.0625):
-            n, m = smallest_discordant(family, alpha=alpha), smallest_discordant(family, alpha=alpha, mid_p=True)
+            n, m = (
+                smallest_discordant(family, alpha=alpha),
+                smallest_discordant(family, alpha=alpha, mid_p=True),
+            )
             assert mcnemar(n, 0).p <= alpha / family < mcnemar(n - 1, 0).p
             assert mcnemar(m, 0).mid_p <= alpha / family < mcnemar(m - 1, 0).mid_p or m == 1
     with pytest.raises(ValueError, match="family"):
@@ -111,7 +120,9 @@ def test_mcnemar_power_printed_values(arguments, power):
     assert mcnemar_power(*arguments) == pytest.approx(power, abs=5e-4)
 
 
-@pytest.mark.parametrize(("n", "p_b", "p_c", "alpha"), [(12, 0.3, 0.1, 0.05), (15, 0.5, 0.5, 0.05), (10, 0.4, 0, 0.01)])
+@pytest.mark.parametrize(
+    ("n", "p_b", "p_c", "alpha"), [(12, 0.3, 0.1, 0.05), (15, 0.5, 0.5, 0.05), (10, 0.4, 0, 0.01)]
+)
 def test_mcnemar_power_is_the_sum_over_the_trinomial(n, p_b, p_c, alpha):
     total = 0.0
     for b in range(n + 1):
@@ -122,7 +133,9 @@ def test_mcnemar_power_is_the_sum_over_the_trinomial(n, p_b, p_c, alpha):
     assert mcnemar_power(n, p_b, p_c, alpha=alpha) == pytest.approx(total, abs=1e-12)
 
 
-@pytest.mark.parametrize(("pairs", "size"), [(5, 0), (6, 0.031), (10, 0.021), (20, 0.041), (50, 0.033)])
+@pytest.mark.parametrize(
+    ("pairs", "size"), [(5, 0), (6, 0.031), (10, 0.021), (20, 0.041), (50, 0.033)]
+)
 def test_true_size_of_the_exact_mcnemar_test_is_below_its_level(pairs, size):
     assert mcnemar_power(pairs, 0.5, 0.5) == pytest.approx(size, abs=6e-4)
 
@@ -232,7 +245,9 @@ def test_smallest_k_of_the_worked_example(n, threshold, options, k):
     assert smallest_k(n, threshold, **options) == k
 
 
-@pytest.mark.parametrize("method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"])
+@pytest.mark.parametrize(
+    "method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"]
+)
 @pytest.mark.parametrize("sides", ["two", "one"])
 def test_gates_equal_a_search_over_all_k(method, sides):
     for n in (1, 7, 60, 251):
@@ -242,7 +257,9 @@ def test_gates_equal_a_search_over_all_k(method, sides):
                 if method == "point":
                     ends = (k / n, k / n)
                 elif sides == "one":
-                    ends = tuple(limit(k, n, side=side, method=method) for side in ("lower", "upper"))
+                    ends = tuple(
+                        limit(k, n, side=side, method=method) for side in ("lower", "upper")
+                    )
                 else:
                     found = interval(k, n, method=method)
                     ends = (found.low, found.high)
@@ -315,7 +332,9 @@ def test_operating_curve_equals_an_exact_sum():
         assert others == pytest.approx(float(1 - exact), rel=1e-11)
 
 
-@pytest.mark.parametrize(("rate", "zero"), [(1e-4, 0.942), (1 / 2000, 0.741), (1e-3, 0.549), (1 / 200, 0.049)])
+@pytest.mark.parametrize(
+    ("rate", "zero"), [(1e-4, 0.942), (1 / 2000, 0.741), (1e-3, 0.549), (1 / 200, 0.049)]
+)
 def test_zero_of_600_happens_to_bad_systems_too(rate, zero):
     assert operating_curve(600, 0, rate) == pytest.approx(zero, abs=5e-4)
 

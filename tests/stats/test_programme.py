@@ -1,4 +1,6 @@
-"""Gate sizes, gates together, early looks and run designs, against enumeration and the worked example."""
+"""Gate sizes, gates together, early looks and run designs, against enumeration and the worked
+example.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ from ferrite_nb.stats import (
 # --- sizes of gates
 
 
-@pytest.mark.parametrize("method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"])
+@pytest.mark.parametrize(
+    "method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"]
+)
 @pytest.mark.parametrize("sides", ["two", "one"])
 def test_smallest_n_is_where_largest_k_first_allows_k(method, sides):
     for threshold in (0.02, 0.1, 0.37):
@@ -46,7 +50,9 @@ def test_smallest_n_is_where_largest_k_first_allows_k(method, sides):
             assert before is None or before < k
 
 
-@pytest.mark.parametrize(("options", "n"), [({}, 3838), ({"method": "clopper-pearson", "sides": "one"}, 2995)])
+@pytest.mark.parametrize(
+    ("options", "n"), [({}, 3838), ({"method": "clopper-pearson", "sides": "one"}, 2995)]
+)
 def test_tasks_without_an_execution_to_show_one_in_a_thousand(options, n):
     assert smallest_n(0, 0.001, **options) == n
 
@@ -57,7 +63,8 @@ def test_negatives_without_a_false_alarm_to_show_a_specificity_of_99_percent():
 
 
 @pytest.mark.parametrize(
-    ("rate", "at_80", "at_90"), [(0.0025, 370, 370), (0.005, 510, 650), (0.0075, 790, 980), (0.01, 1360, 1660)]
+    ("rate", "at_80", "at_90"),
+    [(0.0025, 370, 370), (0.005, 510, 650), (0.0075, 790, 980), (0.01, 1360, 1660)],
 )
 def test_tasks_for_the_wilson_gate_in_steps_of_ten(rate, at_80, at_90):
     assert n_for_gate(0.02, rate, 0.8, step=10).lasting == at_80
@@ -81,7 +88,9 @@ def test_n_for_gate_equals_a_search_over_all_n(threshold, rate, power, options):
     good = []
     for n in range(1, 500):
         k = find(n, threshold, **rule)
-        good.append(k is not None and operating_curve(n, k, rate, direction=direction) >= power - 1e-12)
+        good.append(
+            k is not None and operating_curve(n, k, rate, direction=direction) >= power - 1e-12
+        )
     result = n_for_gate(threshold, rate, power, **options)
     assert result.first == good.index(True) + 1
     assert result.lasting == max((n for n in range(1, 500) if not good[n - 1]), default=0) + 1
@@ -89,7 +98,9 @@ def test_n_for_gate_equals_a_search_over_all_n(threshold, rate, power, options):
 
 
 def test_n_for_gate_that_allows_hundreds_of_events_equals_a_search():
-    """At most half of n, at a true rate of .48: the count allowed is n // 2, and the power is a binomial sum."""
+    """At most half of n, at a true rate of .48: the count allowed is n // 2, and the power is a
+    binomial sum.
+    """
     n = np.arange(1, 4001)
     enough = binom.cdf(n // 2, n, 0.48) >= 0.9
     result = n_for_gate(0.5, 0.48, 0.9, method="point")
@@ -100,13 +111,37 @@ def test_n_for_gate_that_allows_hundreds_of_events_equals_a_search():
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        ((0.02, 0.02, 0.8), {}, "the true rate must keep to the threshold, got rate = 0.02, threshold = 0.02"),
-        ((0.02, 0.05, 0.8), {}, "the true rate must keep to the threshold, got rate = 0.05, threshold = 0.02"),
-        ((0.75, 0.5, 0.8), {"direction": "at least"}, "the true rate must keep to the threshold, got rate = 0.5"),
+        (
+            (0.02, 0.02, 0.8),
+            {},
+            "the true rate must keep to the threshold, got rate = 0.02, threshold = 0.02",
+        ),
+        (
+            (0.02, 0.05, 0.8),
+            {},
+            "the true rate must keep to the threshold, got rate = 0.05, threshold = 0.02",
+        ),
+        (
+            (0.75, 0.5, 0.8),
+            {"direction": "at least"},
+            "the true rate must keep to the threshold, got rate = 0.5",
+        ),
         ((0.02, 0.01, 1), {}, "power must lie in"),
-        ((0.02, 0.01, 0.8), {"step": 0}, "step must be at least 1, got rate = 0.01, threshold = 0.02, step = 0"),
-        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.4}, "a one-sided rule needs a level above one half, got 0.4"),
-        ((0.02, 0.01, 0.8), {"sides": "one", "level": 0.5}, "a one-sided rule needs a level above one half, got 0.5"),
+        (
+            (0.02, 0.01, 0.8),
+            {"step": 0},
+            "step must be at least 1, got rate = 0.01, threshold = 0.02, step = 0",
+        ),
+        (
+            (0.02, 0.01, 0.8),
+            {"sides": "one", "level": 0.4},
+            "a one-sided rule needs a level above one half, got 0.4",
+        ),
+        (
+            (0.02, 0.01, 0.8),
+            {"sides": "one", "level": 0.5},
+            "a one-sided rule needs a level above one half, got 0.5",
+        ),
     ],
 )
 def test_n_for_gate_refuses(arguments, options, words):
@@ -134,11 +169,15 @@ def test_what_the_gates_of_the_worked_example_tell_apart(n, k, direction, at_90,
     for probability, rate in ((0.9, at_90), (0.1, at_10)):
         found = passing_rate(n, k, probability, direction=direction)
         assert found == pytest.approx(rate, abs=digits * 1.02)
-        assert operating_curve(n, k, found, direction=direction) == pytest.approx(probability, abs=1e-9)
+        assert operating_curve(n, k, found, direction=direction) == pytest.approx(
+            probability, abs=1e-9
+        )
 
 
 def test_a_gate_that_everything_passes_has_no_passing_rate():
-    assert math.isnan(passing_rate(10, 10, 0.9)) and math.isnan(passing_rate(10, 0, 0.9, direction="at least"))
+    assert math.isnan(passing_rate(10, 10, 0.9)) and math.isnan(
+        passing_rate(10, 0, 0.9, direction="at least")
+    )
 
 
 # --- gates together
@@ -168,11 +207,17 @@ def test_the_always_refusing_system_is_stopped_by_its_cost_gates_only():
 def test_nested_gates_equal_the_sum_over_all_outcomes():
     n, k, rate, inner_k, inner_rate = 9, 3, 0.2, 1, 0.4
     total = 0.0
-    for outcome in itertools.product((0, 1, 2), repeat=n):  # no event, event stopped, event that goes on
+    for outcome in itertools.product(
+        (0, 1, 2), repeat=n
+    ):  # no event, event stopped, event that goes on
         events, through = n - outcome.count(0), outcome.count(2)
         if events <= k and through <= inner_k:
             stopped = events - through
-            total += (1 - rate) ** (n - events) * (rate * (1 - inner_rate)) ** stopped * (rate * inner_rate) ** through
+            total += (
+                (1 - rate) ** (n - events)
+                * (rate * (1 - inner_rate)) ** stopped
+                * (rate * inner_rate) ** through
+            )
     assert nested_gates(n, k, rate, inner_k, inner_rate) == pytest.approx(total, abs=1e-12)
 
 
@@ -181,7 +226,9 @@ def test_nested_gates_reduce_to_one_gate():
     assert nested_gates(600, 600, 0.01, 0, 0.05) == pytest.approx(operating_curve(600, 0, 0.0005))
 
 
-@pytest.mark.parametrize(("rate", "possible", "below", "above"), [(0.93, False, 139, 140), (0.94, True, 141, 141)])
+@pytest.mark.parametrize(
+    ("rate", "possible", "below", "above"), [(0.93, False, 139, 140), (0.94, True, 141, 141)]
+)
 def test_a_percentage_of_150_need_not_be_a_count(rate, possible, below, above):
     result = possible_counts(rate, 150)
     assert (result.possible, result.below, result.above) == (possible, below, above)
@@ -205,11 +252,15 @@ def by_paths(sizes, stops, share):
 def test_repeated_looks_equal_the_enumeration_of_all_sequences():
     sizes, limits, rate = [4, 7, 12], [0, None, 2], 0.3
     result = repeated_looks(sizes, limits, rate)
-    first = by_paths(sizes, lambda place, _, k: limits[place] is not None and k <= limits[place], rate)
+    first = by_paths(
+        sizes, lambda place, _, k: limits[place] is not None and k <= limits[place], rate
+    )
     assert result.at_each.tolist() == pytest.approx(first, abs=1e-12)
     assert result.any_look == pytest.approx(sum(first))
     assert result.last_look == pytest.approx(operating_curve(12, 2, rate))
-    assert result.mean_n == pytest.approx(4 * first[0] + 7 * first[1] + 12 * (1 - first[0] - first[1]))
+    assert result.mean_n == pytest.approx(
+        4 * first[0] + 7 * first[1] + 12 * (1 - first[0] - first[1])
+    )
     upward = repeated_looks([3, 6], [3, 5], 0.6, direction="at least")
     expected = by_paths([3, 6], lambda place, _, k: k >= (3, 5)[place], 0.6)
     assert upward.at_each.tolist() == pytest.approx(expected, abs=1e-12)
@@ -219,7 +270,9 @@ def test_repeated_tests_equal_the_enumeration_of_all_sequences():
     sizes = [6, 9, 13]
     for share in (0.5, 0.8):
         expected = by_paths(sizes, lambda _, size, b: mcnemar(b, size - b).p <= 0.05, share)
-        assert repeated_tests(sizes, share=share).at_each.tolist() == pytest.approx(expected, abs=1e-12)
+        assert repeated_tests(sizes, share=share).at_each.tolist() == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_peeking_ten_times_triples_the_error_of_the_exact_test():
@@ -227,10 +280,15 @@ def test_peeking_ten_times_triples_the_error_of_the_exact_test():
     assert looks.last_look == pytest.approx(0.0352, abs=5e-5)
     rng = np.random.default_rng(1)  # by simulation, four standard errors
     steps = rng.binomial(10, 0.5, (40_000, 10)).cumsum(axis=1)
-    limits = [max(m for m in range(-1, n // 2) if m < 0 or mcnemar(m, n - m).p <= 0.05) for n in range(10, 101, 10)]
+    limits = [
+        max(m for m in range(-1, n // 2) if m < 0 or mcnemar(m, n - m).p <= 0.05)
+        for n in range(10, 101, 10)
+    ]
     smaller = np.minimum(steps, np.arange(10, 101, 10) - steps)
     simulated = (smaller <= limits).any(axis=1).mean()
-    assert looks.any_look == pytest.approx(simulated, abs=4 * math.sqrt(simulated * (1 - simulated) / 40_000))
+    assert looks.any_look == pytest.approx(
+        simulated, abs=4 * math.sqrt(simulated * (1 - simulated) / 40_000)
+    )
     assert looks.any_look < 1 - 0.95**10  # the looks are not independent
 
 
@@ -252,7 +310,15 @@ def test_looks_refuse_sizes_that_do_not_increase(sizes):
 
 @pytest.mark.parametrize(
     ("probability", "times", "value"),
-    [(0.05, 20, 0.642), (0.05, 10, 0.401), (0.0195, 3, 0.0574), (1, 2, 1), (1, 0, 0), (0.3, 0, 0), (1e-18, 5, 5e-18)],
+    [
+        (0.05, 20, 0.642),
+        (0.05, 10, 0.401),
+        (0.0195, 3, 0.0574),
+        (1, 2, 1),
+        (1, 0, 0),
+        (0.3, 0, 0),
+        (1e-18, 5, 5e-18),
+    ],
 )
 def test_at_least_once(probability, times, value):
     assert at_least_once(probability, times) == pytest.approx(value, rel=1e-2, abs=1e-30)
@@ -287,7 +353,9 @@ def test_attempts_alike_and_independent_or_belonging_to_the_case():
     assert within_attempts(0, 9) == 0.0 and within_attempts(1, 9, icc=0.3) == 1.0
 
 
-@pytest.mark.parametrize(("icc", "deff", "n_eff", "coverage"), [(0.3, 3.7, 162, 0.68), (0.1, 1.9, 316, 0.84)])
+@pytest.mark.parametrize(
+    ("icc", "deff", "n_eff", "coverage"), [(0.3, 3.7, 162, 0.68), (0.1, 1.9, 316, 0.84)]
+)
 def test_templates_and_the_coverage_of_the_interval_that_ignores_them(icc, deff, n_eff, coverage):
     result = cluster_effect(60, 10, 0.02, icc=icc)
     assert (result.deff, round(result.n_eff)) == (pytest.approx(deff), n_eff)
@@ -297,7 +365,9 @@ def test_templates_and_the_coverage_of_the_interval_that_ignores_them(icc, deff,
 def test_the_wilson_gate_passes_a_clustered_system_more_often_than_it_says():
     assert clustered_pass(60, 10, 5, 0.02, icc=0.3) == pytest.approx(0.16, abs=5e-3)
     assert clustered_pass(60, 10, 5, 0.02, icc=0) == pytest.approx(operating_curve(600, 5, 0.02))
-    both = clustered_pass(60, 10, 5, 0.02, icc=0.3) + clustered_pass(60, 10, 6, 0.02, icc=0.3, direction="at least")
+    both = clustered_pass(60, 10, 5, 0.02, icc=0.3) + clustered_pass(
+        60, 10, 6, 0.02, icc=0.3, direction="at least"
+    )
     assert both == pytest.approx(1)
 
 
@@ -314,8 +384,13 @@ def test_clustered_counts_is_the_distribution_of_beta_binomial_sums():
 
 
 def test_clustered_counts_at_the_ends():
-    assert clustered_counts(3, 4, 0.2, icc=1)[[0, 4, 8, 12]].tolist() == pytest.approx([0.512, 0.384, 0.096, 0.008])
-    assert clustered_counts(3, 4, 0.0, icc=0.5)[0] == 1 and clustered_counts(3, 4, 1.0, icc=0.5)[-1] == 1
+    assert clustered_counts(3, 4, 0.2, icc=1)[[0, 4, 8, 12]].tolist() == pytest.approx(
+        [0.512, 0.384, 0.096, 0.008]
+    )
+    assert (
+        clustered_counts(3, 4, 0.0, icc=0.5)[0] == 1
+        and clustered_counts(3, 4, 1.0, icc=0.5)[-1] == 1
+    )
     assert clustered_counts(0, 4, 0.2, icc=0.5).tolist() == [1.0]
     assert math.isnan(cluster_effect(0, 4, 0.2, icc=0.5).coverage)
 
@@ -323,7 +398,9 @@ def test_clustered_counts_at_the_ends():
 def test_holm_power_is_that_of_the_first_step():
     assert holm_power(50, 0.12, 0) == mcnemar_power(50, 0.12, 0, alpha=0.05 / 6)
     # with c = 0 it is the chance of eight discordant cases or more
-    assert holm_power(50, 0.12, 0) == pytest.approx(operating_curve(50, 8, 0.12, direction="at least"), abs=1e-12)
+    assert holm_power(50, 0.12, 0) == pytest.approx(
+        operating_curve(50, 8, 0.12, direction="at least"), abs=1e-12
+    )
     assert holm_power(50, 0.12, 0, family=1) == mcnemar_power(50, 0.12, 0)
     with pytest.raises(ValueError, match="family"):
         holm_power(50, 0.12, 0, family=0)

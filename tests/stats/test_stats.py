@@ -64,9 +64,13 @@ def test_every_name_is_an_explained_routine(name):
     assert first.endswith(".") and len(first) > 20, f"{name} does not say what it gives"
 
 
-@pytest.mark.parametrize("name", sorted(set(stats.__all__) - {"cmh", "cochrans_q", "seed_spread", "trend"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(stats.__all__) - {"cmh", "cochrans_q", "seed_spread", "trend"})
+)
 def test_the_first_use_of_a_routine_gives_it_as_every_later_one(name, monkeypatch):
-    """Routines are loaded when they are used, all but those of `trend`, which has the name of its module."""
+    """Routines are loaded when they are used, all but those of `trend`, which has the name of its
+    module.
+    """
     routine = getattr(stats, name)
     monkeypatch.delitem(vars(stats), name, raising=False)
     assert getattr(stats, name) is routine is getattr(stats, name)
@@ -94,7 +98,9 @@ def loaded_after(code):
     """The modules that a fresh Python has loaded after the code."""
     report = f"{code}\nimport sys; print('\\n'.join(sys.modules))"
     return set(
-        subprocess.run([sys.executable, "-c", report], check=True, capture_output=True, text=True).stdout.split()
+        subprocess.run(
+            [sys.executable, "-c", report], check=True, capture_output=True, text=True
+        ).stdout.split()
     )
 
 

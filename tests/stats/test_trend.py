@@ -1,4 +1,6 @@
-"""Tests over modes, strata, ordered groups and seeds, against R, scipy, statsmodels and arithmetic by hand."""
+"""Tests over modes, strata, ordered groups and seeds, against R, scipy, statsmodels and arithmetic
+by hand.
+"""
 
 import dataclasses
 import math
@@ -17,7 +19,8 @@ from ferrite_nb.stats.trend import CochransQ, Trend
 from .reference import agrees, caught, load
 
 CASES = {
-    routine: [case.values[0]["inputs"] for case in load("trend", routine)] for routine in ("cochrans_q", "cmh", "trend")
+    routine: [case.values[0]["inputs"] for case in load("trend", routine)]
+    for routine in ("cochrans_q", "cmh", "trend")
 }
 TWELVE = CASES["cochrans_q"][0]["table"]
 PENICILLIN, BERKELEY = CASES["cmh"][0]["tables"], CASES["cmh"][1]["tables"]
@@ -82,14 +85,17 @@ def test_cochrans_q_takes_zeros_and_ones_only(table, error):
 
 
 def test_penicillin_data():
-    # R: mantelhaen.test(Rabbits, correct = FALSE); correct = TRUE gives X² 3.9286, p .04747 (its help page)
+    # R: mantelhaen.test(Rabbits, correct = FALSE); correct = TRUE gives X² 3.9286, p .04747 (its
+    # help page)
     result = cmh(PENICILLIN)
     assert (result.strata_used, result.strata_dropped, result.note) == (3, 2, "")
     assert result.odds_ratio == pytest.approx(7)
     assert (result.low, result.high) == pytest.approx((1.026713, 47.725133), abs=5.1e-7)
     assert (result.chi2, result.p) == pytest.approx((5.657143, 0.017384), abs=5.1e-7)
     corrected = cmh(PENICILLIN, correction=True)
-    assert corrected.chi2 == pytest.approx(3.9286, abs=5.1e-5) and corrected.p == pytest.approx(0.04747, abs=5.1e-6)
+    assert corrected.chi2 == pytest.approx(3.9286, abs=5.1e-5) and corrected.p == pytest.approx(
+        0.04747, abs=5.1e-6
+    )
     assert corrected.odds_ratio == result.odds_ratio
 
 
@@ -105,15 +111,20 @@ def test_berkeley_admissions():
 
 def test_exchanging_the_modes_inverts_the_odds_ratio():
     one, other = cmh(BERKELEY), cmh([[second, first] for first, second in BERKELEY])
-    assert other.odds_ratio == pytest.approx(1 / one.odds_ratio) and other.low == pytest.approx(1 / one.high)
+    assert other.odds_ratio == pytest.approx(1 / one.odds_ratio) and other.low == pytest.approx(
+        1 / one.high
+    )
     assert (other.chi2, other.homogeneity_chi2) == pytest.approx((one.chi2, one.homogeneity_chi2))
 
 
 def test_homogeneity_at_an_odds_ratio_of_exactly_one():
-    # by hand: expected cells 5, variance 1 / (4/5) = 1.25, so 2 · (6 - 5)²/1.25; the general quadratic is 0/0 here
+    # by hand: expected cells 5, variance 1 / (4/5) = 1.25, so 2 · (6 - 5)²/1.25; the general
+    # quadratic is 0/0 here
     result = cmh([[[6, 4], [4, 6]], [[4, 6], [6, 4]]])
     assert result.odds_ratio == pytest.approx(1) and result.chi2 == pytest.approx(0, abs=1e-12)
-    assert result.homogeneity_chi2 == pytest.approx(1.6) and result.homogeneity_p == pytest.approx(chi2.sf(1.6, 1))
+    assert result.homogeneity_chi2 == pytest.approx(1.6) and result.homogeneity_p == pytest.approx(
+        chi2.sf(1.6, 1)
+    )
 
 
 @given(st.lists(st.lists(st.integers(1, 40), min_size=4, max_size=4), min_size=2, max_size=5))
@@ -142,7 +153,9 @@ def test_homogeneity_of_very_unequal_cells_in_fifty_digits():
         for (a, b), (c, d) in tables:
             row, column, rest = a + b, a + c, d - a
             middle = odds * (row + column) + rest
-            x = ((middle**2 + 4 * (1 - odds) * odds * row * column).sqrt() - middle) / (2 * (1 - odds))
+            x = ((middle**2 + 4 * (1 - odds) * odds * row * column).sqrt() - middle) / (
+                2 * (1 - odds)
+            )
             total += (a - x) ** 2 * (1 / x + 1 / (row - x) + 1 / (column - x) + 1 / (rest + x))
     result = cmh(tables)
     assert result.odds_ratio == pytest.approx(float(odds), rel=1e-12)
@@ -162,7 +175,8 @@ def test_the_correction_goes_only_as_far_as_the_difference():
 
 
 @pytest.mark.parametrize(
-    ("tables", "odds"), [([[[0, 5], [3, 4]], [[0, 6], [2, 5]]], 0.0), ([[[5, 0], [3, 4]], [[6, 0], [2, 5]]], math.inf)]
+    ("tables", "odds"),
+    [([[[0, 5], [3, 4]], [[0, 6], [2, 5]]], 0.0), ([[[5, 0], [3, 4]], [[6, 0], [2, 5]]], math.inf)],
 )
 def test_an_odds_ratio_of_zero_or_infinity_has_no_interval(tables, odds):
     result = cmh(tables)
@@ -173,21 +187,42 @@ def test_an_odds_ratio_of_zero_or_infinity_has_no_interval(tables, odds):
 
 
 def test_strata_without_information_are_dropped():
-    useless = [[[1, 0], [0, 0]], [[0, 0], [3, 4]], [[0, 5], [0, 6]], [[5, 0], [6, 0]], [[0, 0], [0, 0]]]
+    useless = [
+        [[1, 0], [0, 0]],
+        [[0, 0], [3, 4]],
+        [[0, 5], [0, 6]],
+        [[5, 0], [6, 0]],
+        [[0, 0], [0, 0]],
+    ]
     result, alone = cmh([*BERKELEY, *useless]), cmh(BERKELEY)
     assert (result.strata_used, result.strata_dropped) == (6, 5)
     assert dataclasses.replace(result, strata_dropped=0) == alone
     one = cmh([BERKELEY[0], *useless])
-    assert one.strata_used == 1 and math.isnan(one.homogeneity_chi2) and math.isnan(one.homogeneity_p) and one.note
+    assert (
+        one.strata_used == 1
+        and math.isnan(one.homogeneity_chi2)
+        and math.isnan(one.homogeneity_p)
+        and one.note
+    )
     assert one.low < one.odds_ratio < one.high
     for nothing in (useless, []):
         none = cmh(nothing)
         assert none.strata_used == 0 and none.strata_dropped == len(nothing) and none.note
-        assert all(map(math.isnan, (none.odds_ratio, none.low, none.high, none.chi2, none.p, none.homogeneity_p)))
+        assert all(
+            map(
+                math.isnan,
+                (none.odds_ratio, none.low, none.high, none.chi2, none.p, none.homogeneity_p),
+            )
+        )
 
 
 def test_cmh_takes_two_by_two_tables_of_counts():
-    for tables in ([[1, 2], [3, 4]], [[[1, 2, 3], [4, 5, 6]]], [[[1, -2], [3, 4]]], [[[1, 2.5], [3, 4]]]):
+    for tables in (
+        [[1, 2], [3, 4]],
+        [[[1, 2, 3], [4, 5, 6]]],
+        [[[1, -2], [3, 4]]],
+        [[[1, 2.5], [3, 4]]],
+    ):
         with pytest.raises(ValueError, match="tables"):
             cmh(tables)
     with pytest.raises(TypeError, match="tables"):
@@ -196,9 +231,13 @@ def test_cmh_takes_two_by_two_tables_of_counts():
 
 def test_known_trends():
     rising = trend([2, 5, 9, 14], [40] * 4)
-    assert rising.z == pytest.approx(3.623287, abs=5.1e-7) and rising.p == pytest.approx(0.00029088, abs=5.1e-9)
+    assert rising.z == pytest.approx(3.623287, abs=5.1e-7) and rising.p == pytest.approx(
+        0.00029088, abs=5.1e-9
+    )
     alcohol = trend(**CASES["trend"][3])
-    assert alcohol.z == pytest.approx(2.563227, abs=5.1e-7) and alcohol.p == pytest.approx(0.010370, abs=5.1e-7)
+    assert alcohol.z == pytest.approx(2.563227, abs=5.1e-7) and alcohol.p == pytest.approx(
+        0.010370, abs=5.1e-7
+    )
 
 
 @pytest.mark.parametrize("n", [[20, 20, 20], [7 * 3, 13 * 3, 29 * 3]])
@@ -212,7 +251,9 @@ def test_a_flat_gradient_has_z_exactly_zero(n):
     st.floats(0.1, 10),
     st.floats(-5, 5),
 )
-def test_trend_depends_only_on_the_spacing_of_scores_and_turns_with_their_order(groups, scale, shift):
+def test_trend_depends_only_on_the_spacing_of_scores_and_turns_with_their_order(
+    groups, scale, shift
+):
     k, n = [min(pair) for pair in groups], [max(pair) for pair in groups]
     result = trend(k, n)
     if math.isnan(result.z):
@@ -229,7 +270,9 @@ def test_trend_depends_only_on_the_spacing_of_scores_and_turns_with_their_order(
 def test_the_trend_of_two_groups_is_the_pooled_z_test():
     chi_square = chi2_contingency([[12, 28], [25, 15]], correction=False)
     result = trend([12, 25], [40, 40])
-    assert result.z**2 == pytest.approx(chi_square.statistic) and result.p == pytest.approx(chi_square.pvalue)
+    assert result.z**2 == pytest.approx(chi_square.statistic) and result.p == pytest.approx(
+        chi_square.pvalue
+    )
     assert result.z > 0 and result.p_increasing == pytest.approx(norm.sf(result.z))
 
 
@@ -245,11 +288,15 @@ def test_trend_not_computable():
         result = trend(k, n)
         assert result.note and all(map(math.isnan, (result.z, result.p, result.p_increasing)))
     assert trend([3, 5], [20, 20], [1, 1]).note
-    assert trend([2, 0, 5], [20, 0, 20]).z == pytest.approx(trend([2, 5], [20, 20]).z)  # an empty group says nothing
+    assert trend([2, 0, 5], [20, 0, 20]).z == pytest.approx(
+        trend([2, 5], [20, 20]).z
+    )  # an empty group says nothing
 
 
 def test_trend_refuses_scores_that_do_not_fit():
-    with pytest.raises(ValueError, match="scores must have one entry per group, got 2 for 3 groups"):
+    with pytest.raises(
+        ValueError, match="scores must have one entry per group, got 2 for 3 groups"
+    ):
         trend([1, 2, 3], [9, 9, 9], [1, 2])
     with pytest.raises(ValueError, match="scores must be finite"):
         trend([1, 2], [9, 9], [1, math.nan])
@@ -275,7 +322,9 @@ def test_seed_spread_is_the_chi_square_test_of_homogeneity(seeds):
         assert math.isnan(result.chi2) and math.isnan(result.p) and result.note
         return
     theirs = chi2_contingency(table, correction=False)
-    assert (result.chi2, result.df, result.p) == pytest.approx((theirs.statistic, theirs.dof, theirs.pvalue), abs=1e-9)
+    assert (result.chi2, result.df, result.p) == pytest.approx(
+        (theirs.statistic, theirs.dof, theirs.pvalue), abs=1e-9
+    )
 
 
 def test_chance_spread_of_seeds_of_unequal_size():
@@ -286,9 +335,19 @@ def test_chance_spread_of_seeds_of_unequal_size():
 
 def test_seed_spread_edges():
     one = seed_spread([3], [20])
-    assert one.mean == 0.15 and math.isnan(one.sd) and one.df == 0 and math.isnan(one.chi2) and "one seed" in one.note
+    assert (
+        one.mean == 0.15
+        and math.isnan(one.sd)
+        and one.df == 0
+        and math.isnan(one.chi2)
+        and "one seed" in one.note
+    )
     same = seed_spread([0, 0, 0], [20] * 3)
-    assert (same.mean, same.sd, same.binomial_sd) == (0.0, 0.0, 0.0) and math.isnan(same.p) and same.note
+    assert (
+        (same.mean, same.sd, same.binomial_sd) == (0.0, 0.0, 0.0)
+        and math.isnan(same.p)
+        and same.note
+    )
     none = seed_spread([], [])
     assert math.isnan(none.mean) and none.note
     assert seed_spread([3, 4, 0], [20, 20, 0]) == seed_spread([3, 4], [20, 20])

@@ -1,6 +1,8 @@
-"""The release plan of the lesson: proposals, executions, false confirmations, task success, and the judge.
+"""The release plan of the lesson: proposals, executions, false confirmations, task success, and the
+judge.
 
-Expected values come from binomial sums in exact arithmetic and from the published table of the lesson.
+Expected values come from binomial sums in exact arithmetic and from the published table of the
+lesson.
 """
 
 from __future__ import annotations
@@ -54,12 +56,20 @@ def exact(n: int, k: int, rate: Fraction) -> float:
 def test_upper_gates_accept_and_pass_at_the_requirement(n, threshold, rule, k, at_threshold):
     assert largest_k(n, float(threshold), **rule) == k
     assert operating_curve(n, k, float(threshold)) == pytest.approx(at_threshold, abs=5.1e-5)
-    assert operating_curve(n, k, float(threshold)) == pytest.approx(exact(n, k, Fraction(threshold)), rel=1e-9)
+    assert operating_curve(n, k, float(threshold)) == pytest.approx(
+        exact(n, k, Fraction(threshold)), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "k", "at_threshold"),
-    [(POINT, 270, 0.5484), ({}, 281, 0.0171), (EXACT_2, 281, 0.0171), (WILSON_1, 279, 0.0458), (EXACT_1, 279, 0.0458)],
+    [
+        (POINT, 270, 0.5484),
+        ({}, 281, 0.0171),
+        (EXACT_2, 281, 0.0171),
+        (WILSON_1, 279, 0.0458),
+        (EXACT_1, 279, 0.0458),
+    ],
 )
 def test_lower_gates_accept_and_pass_at_the_requirement(rule, k, at_threshold):
     assert smallest_k(300, 0.9, **rule) == k
@@ -71,10 +81,16 @@ def test_lower_gates_accept_and_pass_at_the_requirement(rule, k, at_threshold):
 @pytest.mark.parametrize(
     ("k", "n", "end", "bound"),
     [
-        (5, 600, "high", 0.0194), (6, 600, "high", 0.0216), (19, 600, "high", 0.0489), (20, 600, "high", 0.0509),
-        (281, 300, "low", 0.9032), (280, 300, "low", 0.8993), (270, 300, "low", 0.861), (270, 300, "high", 0.929),
+        (5, 600, "high", 0.0194),
+        (6, 600, "high", 0.0216),
+        (19, 600, "high", 0.0489),
+        (20, 600, "high", 0.0509),
+        (281, 300, "low", 0.9032),
+        (280, 300, "low", 0.8993),
+        (270, 300, "low", 0.861),
+        (270, 300, "high", 0.929),
     ],
-)  # fmt: skip
+)
 def test_bounds_beside_the_gates(k, n, end, bound):
     digits = 5e-4 if k == 270 else 5e-5
     assert getattr(interval(k, n), end) == pytest.approx(bound, abs=digits * 1.02)
@@ -84,9 +100,13 @@ def test_no_execution_of_600_is_an_upper_limit_and_never_zero():
     two_sided = {"wilson": 0.00636, "clopper-pearson": 0.00613, "jeffreys": 0.00418}
     for method, bound in two_sided.items():
         assert interval(0, 600, method=method).high == pytest.approx(bound, abs=5.1e-6)
-    assert interval(0, 600).high == pytest.approx(1.959963984540054**2 / (600 + 1.959963984540054**2))
+    assert interval(0, 600).high == pytest.approx(
+        1.959963984540054**2 / (600 + 1.959963984540054**2)
+    )
     assert limit(0, 600, side="upper") == pytest.approx(0.00449, abs=5.1e-6)
-    assert limit(0, 600, side="upper", method="clopper-pearson") == pytest.approx(1 - 0.05 ** (1 / 600), rel=1e-9)
+    assert limit(0, 600, side="upper", method="clopper-pearson") == pytest.approx(
+        1 - 0.05 ** (1 / 600), rel=1e-9
+    )
     one = interval(1, 600)
     assert (one.low, one.high) == pytest.approx((0.0003, 0.0094), abs=5.1e-5)
 
@@ -100,7 +120,9 @@ def test_an_agreement_of_93_percent_of_150_is_not_a_possible_count():
     found = possible_counts(0.93, 150)
     assert (found.possible, found.below, found.above) == (False, 139, 140)
     below, above = interval(139, 150), interval(140, 150)
-    assert (below.low, below.high, above.low, above.high) == pytest.approx((0.873, 0.959, 0.882, 0.963), abs=5.1e-4)
+    assert (below.low, below.high, above.low, above.high) == pytest.approx(
+        (0.873, 0.959, 0.882, 0.963), abs=5.1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,18 +145,27 @@ def test_a_judge_of_93_percent_reads_seven_percent_on_a_perfect_system(truth, re
     shown = truth * 0.93 + (1 - truth) * (1 - 0.93)
     assert shown == pytest.approx(read, abs=1e-12)
     k = round(shown * 100_000)
-    assert rogan_gladen(k, 100_000, se=0.93, sp=0.93, method="fixed").rate == pytest.approx(truth, abs=1e-9)
+    assert rogan_gladen(k, 100_000, se=0.93, sp=0.93, method="fixed").rate == pytest.approx(
+        truth, abs=1e-9
+    )
 
 
 def passes(proposed: str, onward: str, confirmed: str, done: str) -> tuple[float, float, float]:
-    """P(pass) of the first two gates (executions are some of the proposals), of the third, and of the fourth."""
+    """P(pass) of the first two gates (executions are some of the proposals), of the third, and of
+    the fourth.
+    """
     first = nested_gates(600, 5, float(proposed), 0, float(onward))
     third = float(operating_curve(600, 19, float(confirmed)))
     return first, third, float(operating_curve(300, 281, float(done), direction="at least"))
 
 
 @pytest.mark.parametrize(
-    "system", [("0.005", "0.01", "0.02", "0.96"), ("0.01", "0.05", "0.03", "0.95"), ("0.02", "0.05", "0.05", "0.90")]
+    "system",
+    [
+        ("0.005", "0.01", "0.02", "0.96"),
+        ("0.01", "0.05", "0.03", "0.95"),
+        ("0.02", "0.05", "0.05", "0.90"),
+    ],
 )
 def test_four_gates_together_by_exact_sums(system):
     proposed, onward, confirmed, done = (Fraction(text) for text in system)
@@ -159,9 +190,13 @@ def test_early_looks_at_the_proposal_gate():
     p = [math.comb(200, x) * rate**x * (1 - rate) ** (200 - x) for x in range(7)]
     first = p[0]  # passes at once with no proposal
     second = sum(p[a] * p[b] for a in range(1, 3) for b in range(3 - a))
-    late = [(a, b, c) for a in range(1, 6) for b in range(6 - a) for c in range(6 - a - b) if a + b > 2]
+    late = [
+        (a, b, c) for a in range(1, 6) for b in range(6 - a) for c in range(6 - a - b) if a + b > 2
+    ]
     third = sum(p[a] * p[b] * p[c] for a, b, c in late)
     found = repeated_looks(sizes, limits, 0.02)
-    assert found.at_each.tolist() == pytest.approx([float(first), float(second), float(third)], rel=1e-9)
+    assert found.at_each.tolist() == pytest.approx(
+        [float(first), float(second), float(third)], rel=1e-9
+    )
     assert found.last_look == pytest.approx(operating_curve(600, 5, 0.02))
     assert found.any_look > 1.9 * found.last_look

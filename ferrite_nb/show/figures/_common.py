@@ -1,11 +1,12 @@
-"""What all figures share before and after the ink: checks of the table, names of rows, caption, alt text, Chart.
+"""What all figures share before and after the ink: checks of the table, names of rows, caption, alt
+text, Chart.
 
 A figure function has five steps, all with the help of this module and of `_marks`:
 
-1. `table = checked(table, "forest", RATE_COLUMNS, "rates")`; an empty table comes back empty: return `nothing(…)`;
-2. `check_rates(table)` (or `check_bounds` and `check_reasons` for other columns);
-3. inside `with style.settings():` make `style.figure(width, height)` and draw with `_marks`;
-4. `alt_text(…)` and `caption(…)`, made from the table;
+1. `table = checked(table, "forest", RATE_COLUMNS, "rates")`; an empty table comes back empty:
+return `nothing(…)`; 2. `check_rates(table)` (or `check_bounds` and `check_reasons` for other
+columns); 3. inside `with style.settings():` make `style.figure(width, height)` and draw with
+`_marks`; 4. `alt_text(…)` and `caption(…)`, made from the table;
 5. `finish(figure, table, alt, caption)`, which lays the figure out and returns the Chart.
 """
 
@@ -29,34 +30,70 @@ FEW = 5  # fewer cases than this are hatched, never drawn as a point
 RATE_COLUMNS = ("metric", "k", "n", "rate", "low", "high", "note")
 _KNOWN = frozenset(  # columns that say nothing of what a row is of
     {
-        *("metric", "k", "n", "rate", "low", "high", "level", "method", "missing", "floor", "ceiling", "note"),
+        *(
+            "metric",
+            "k",
+            "n",
+            "rate",
+            "low",
+            "high",
+            "level",
+            "method",
+            "missing",
+            "floor",
+            "ceiling",
+            "note",
+        ),
         *("clusters", "n_eff", "trend_p", "observed", "observed_low", "observed_high"),
-        *("independent_low", "independent_high", "suite_version", "judge_version", "source", "date"),
+        *(
+            "independent_low",
+            "independent_high",
+            "suite_version",
+            "judge_version",
+            "source",
+            "date",
+        ),
     }
 )
 _ALT_MARKS, _ALT_LENGTH = 12, 1500
-_FACTS = (("suite_version", "suite version"), ("source", "source"), ("date", "run of"),
-          ("judge_version", "judge version"), ("seed", "seed"))  # fmt: skip
+_FACTS = (
+    ("suite_version", "suite version"),
+    ("source", "source"),
+    ("date", "run of"),
+    ("judge_version", "judge version"),
+    ("seed", "seed"),
+)
 
 
 # Checks. Each error names the figure's row and values, or the column and the verb that makes it.
 
 
 def checked(
-    table: pd.DataFrame, figure: str, needed: Sequence[str], verb: str, *, versions: bool = False, curves: bool = False
+    table: pd.DataFrame,
+    figure: str,
+    needed: Sequence[str],
+    verb: str,
+    *,
+    versions: bool = False,
+    curves: bool = False,
 ) -> pd.DataFrame:
-    """A copy of the table with rows numbered from 0; empty tables pass, missing columns and 41 rows do not.
+    """A copy of the table with rows numbered from 0; empty tables pass, missing columns and 41 rows
+    do not.
 
-    `versions=True` is for figures that break their series where the suite version changes, `curves=True` for those
-    whose rows are points of a curve: any number of them has room.
+    `versions=True` is for figures that break their series where the suite version changes,
+    `curves=True` for those whose rows are points of a curve: any number of them has room.
     """
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"figures.{figure} draws a table (a pandas DataFrame), got {type(table).__name__}")
+        raise TypeError(
+            f"figures.{figure} draws a table (a pandas DataFrame), got {type(table).__name__}"
+        )
     if table.empty:
         return table.copy()
     for column in needed:
         if column not in table.columns:
-            raise ValueError(f"figures.{figure} needs the column {column!r}; fnb.{verb} makes such a table")
+            raise ValueError(
+                f"figures.{figure} needs the column {column!r}; fnb.{verb} makes such a table"
+            )
     if len(table) > style.MAX_ROWS and not curves:
         raise ValueError(
             f"figures.{figure} draws at most {style.MAX_ROWS} rows, got {len(table)}; facet with by=, or filter"
@@ -64,12 +101,16 @@ def checked(
     found = _values(table, "suite_version")
     if len(found) > 1 and not versions:
         listed = ", ".join(plain(version) for version in found)
-        raise ValueError(f"figures.{figure} cannot mix suite versions ({listed}); draw one figure for each")
+        raise ValueError(
+            f"figures.{figure} cannot mix suite versions ({listed}); draw one figure for each"
+        )
     return table.reset_index(drop=True)
 
 
 def check_rates(table: pd.DataFrame) -> None:
-    """k <= n, nothing negative, low <= high, all inside 0 to 1, and a reason beside each missing rate."""
+    """k <= n, nothing negative, low <= high, all inside 0 to 1, and a reason beside each missing
+    rate.
+    """
     counts: list[tuple[Any, Any]] = list(zip(table["k"], table["n"], strict=True))
     for place, (k, n) in enumerate(counts):
         if not (missing(k) or missing(n)) and not 0 <= k <= n:
@@ -85,7 +126,9 @@ def check_inside(table: pd.DataFrame, column: str, least: float, most: float) ->
     for place, value in enumerate(table[column]):
         if not missing(value) and not least <= value <= most:
             hint = "; proportions go from 0 to 1, not to 100" if most == 1 else ""
-            raise ValueError(f"row {place}: {column} must lie between {least} and {number(most)}, got {value}{hint}")
+            raise ValueError(
+                f"row {place}: {column} must lie between {least} and {number(most)}, got {value}{hint}"
+            )
 
 
 def check_bounds(table: pd.DataFrame, low: str, high: str) -> None:
@@ -99,14 +142,18 @@ def check_reasons(table: pd.DataFrame, column: str) -> None:
     """A missing value has a note that says why."""
     for place, (value, note) in enumerate(zip(table[column], table["note"], strict=True)):
         if missing(value) and missing(note):
-            raise ValueError(f"row {place}: {column} is missing without a reason in the column 'note'")
+            raise ValueError(
+                f"row {place}: {column} is missing without a reason in the column 'note'"
+            )
 
 
 # Names.
 
 
 def strata(table: pd.DataFrame) -> list[str]:
-    """The columns that say what a row is of (mode, tier, …), in table order, without those that are all empty."""
+    """The columns that say what a row is of (mode, tier, …), in table order, without those that are
+    all empty.
+    """
     return [
         column
         for column in table.columns
@@ -131,7 +178,9 @@ def definition(symbol: str) -> Metric | None:
 
 
 def metric_title(symbol: str) -> str:
-    """A metric spelled out with its better direction: "ASR: attack success rate (lower is better)"."""
+    """A metric spelled out with its better direction: "ASR: attack success rate (lower is
+    better)".
+    """
     known = definition(symbol)
     if known is None:
         return style.drawable(symbol)
@@ -149,13 +198,17 @@ def one_side(table: pd.DataFrame) -> str:
 
 
 def caption(table: pd.DataFrame, what: str, *extra: str) -> str:
-    """What the figure shows, then method, level, unit, clusters, cases, version, source, from columns or attrs."""
+    """What the figure shows, then method, level, unit, clusters, cases, version, source, from
+    columns or attrs.
+    """
     parts = [what, *_method(table), *_unit(table), *_cases(table)]
     facts = [(word, _fact(table, name)) for name, word in _FACTS]
     parts += [f"{word} {plain(fact)}" for word, fact in facts if fact]
     if not _fact(table, "suite_version"):
         parts.append("suite version not recorded")
-    kinds = [Estimate.from_row(row).kind for row in rows_of(table)] if "rate" in table.columns else []
+    kinds = (
+        [Estimate.from_row(row).kind for row in rows_of(table)] if "rate" in table.columns else []
+    )
     if kinds and set(kinds) == {"insufficient"}:
         parts.append("every cell has insufficient data")
     return ". ".join(part[:1].upper() + part[1:] for part in (*parts, *extra) if part) + "."
@@ -174,7 +227,8 @@ def _unit(table: pd.DataFrame) -> list[str]:
     if not clusters and not name:
         return ["unit of independence: the case"]
     return [
-        f"unit of independence: {plain(name or 'cluster')}" + (f" ({_span(clusters)} clusters)" if clusters else "")
+        f"unit of independence: {plain(name or 'cluster')}"
+        + (f" ({_span(clusters)} clusters)" if clusters else "")
     ]
 
 
@@ -190,7 +244,11 @@ def _span(counts: list[str]) -> str:
 
 def _fact(table: pd.DataFrame, name: str) -> str:
     values = _values(table, name)
-    return ", ".join(str(value) for value in values) if values else str(table.attrs.get(name) or "").strip(", ")
+    return (
+        ", ".join(str(value) for value in values)
+        if values
+        else str(table.attrs.get(name) or "").strip(", ")
+    )
 
 
 def _values(table: pd.DataFrame, column: str) -> list[Any]:
@@ -202,25 +260,35 @@ def _values(table: pd.DataFrame, column: str) -> list[Any]:
 def alt_text(what: str, finding: str, marks: Sequence[str], extra: Sequence[str] = ()) -> str:
     """Alt text: what it shows, the finding, every mark up to twelve; above twelve their count.
 
-    `finding` holds the extremes in numbers; each of `marks` reads "name k/n [low, high]" or gives its reason.
+    `finding` holds the extremes in numbers; each of `marks` reads "name k/n [low, high]" or gives
+    its reason.
     """
     if len(marks) <= _ALT_MARKS:
         listed = "; ".join(marks) + "." if marks else ""
     else:
         listed = f"{len(marks)} marks; the table holds all."
     said = " ".join(part for part in (f"{what}.", finding, listed, *extra) if part)
-    return plain(said, None) if len(said) <= _ALT_LENGTH else plain(said[: _ALT_LENGTH - 1], None) + "\u2026"
+    return (
+        plain(said, None)
+        if len(said) <= _ALT_LENGTH
+        else plain(said[: _ALT_LENGTH - 1], None) + "\u2026"
+    )
 
 
 def extremes(names: Sequence[str], estimates: Sequence[Estimate]) -> str:
     """The lowest and the highest of the estimates that may be read, each with its counts."""
-    read = [(one.rate, name, one) for name, one in zip(names, estimates, strict=True)
-            if one.kind not in ("insufficient", "not computable")]  # fmt: skip
+    read = [
+        (one.rate, name, one)
+        for name, one in zip(names, estimates, strict=True)
+        if one.kind not in ("insufficient", "not computable")
+    ]
     if not read:
         return "No rate may be read: all data are insufficient or not computable."
     low, high = min(read, key=lambda item: item[0]), max(read, key=lambda item: item[0])
     if len(read) == 1 or math.isclose(low[0], high[0]):
-        return f"{low[1]} has {low[2].label()}" + ("." if len(read) == 1 else f", and all {len(read)} rates are equal.")
+        return f"{low[1]} has {low[2].label()}" + (
+            "." if len(read) == 1 else f", and all {len(read)} rates are equal."
+        )
     return f"Lowest: {low[1]} {low[2].label()}. Highest: {high[1]} {high[2].label()}."
 
 
@@ -234,6 +302,12 @@ def nothing(figure: str, verb: str, table: pd.DataFrame, width: str) -> Chart:
     words = f"nothing to draw: the table has no row; fnb.{verb} makes one with rows for figures.{figure}"
     with style.settings():
         drawn = style.figure(width, 0.8)
-        drawn.text(0.5, 0.5, style.wrap(words, style.width_of(width) - 0.4), ha="center", va="center",
-                   color=style.GREY)  # fmt: skip
+        drawn.text(
+            0.5,
+            0.5,
+            style.wrap(words, style.width_of(width) - 0.4),
+            ha="center",
+            va="center",
+            color=style.GREY,
+        )
         return finish(drawn, table.copy(), words, words[0].upper() + words[1:] + ".")

@@ -1,8 +1,11 @@
-"""Marks: how one row of a table becomes ink: brackets, arrow, hatch, blank, and the words beside it.
+"""Marks: how one row of a table becomes ink: brackets, arrow, hatch, blank, and the words beside
+it.
 
-Each artist carries a name (`gid`) with the row of `chart.table` that it draws, so that a test can read the numbers
-back: `interval:<row>`, `marker:<row>`, `arrow:<row>`, `hatched:<row>`, `blank:<row>`, `missing:<row>`, `grey:<row>`,
-`label:<row>`. Where a row has several intervals, `<row>` is followed by the name of the part: `interval:3:se`.
+Each artist carries a name (`gid`) with the row of `chart.table` that it draws, so that a test can
+read the numbers back: `interval:<row>`, `marker:<row>`, `arrow:<row>`, `hatched:<row>`,
+    `blank:<row>`, `missing:<row>`, `grey:<row>`,
+`label:<row>`. Where a row has several intervals, `<row>` is followed by the name of the part:
+`interval:3:se`.
 """
 
 from __future__ import annotations
@@ -28,13 +31,22 @@ _CAPS: dict[str, str] = {"x": "|", "y": "_"}
 
 
 def rate(
-    ax: Axes, row: Any, at: float, look: style.Series, *, along: Along = "x", size: float = 0.3, cap: float = 7.0,
+    ax: Axes,
+    row: Any,
+    at: float,
+    look: style.Series,
+    *,
+    along: Along = "x",
+    size: float = 0.3,
+    cap: float = 7.0,
     point: bool = True,
-) -> str:  # fmt: skip
-    """Draw one rate of a table along an axis of rates, `at` a place of the other axis; gives the estimate's kind.
+) -> str:
+    """Draw one rate of a table along an axis of rates, `at` a place of the other axis; gives the
+    estimate's kind.
 
-    Plain and corrected rates are a marker between brackets, 0/n and n/n an arrow from their bound, insufficient
-    data a hatched bar of half-width `size` over the full scale. What is not computable leaves its place empty.
+    Plain and corrected rates are a marker between brackets, 0/n and n/n an arrow from their bound,
+    insufficient data a hatched bar of half-width `size` over the full scale. What is not computable
+    leaves its place empty.
     """
     estimate, place = Estimate.from_row(row), row.name
     if estimate.kind == "not computable":
@@ -46,7 +58,9 @@ def rate(
     _grey_interval(ax, row, at, along, size)
     if estimate.kind in ("zero", "all"):
         end, bound = (0.0, estimate.high) if estimate.kind == "zero" else (1.0, estimate.low)
-        interval(ax, place, at, (estimate.low, estimate.high), look, along=along, ends=(bound,), cap=cap)
+        interval(
+            ax, place, at, (estimate.low, estimate.high), look, along=along, ends=(bound,), cap=cap
+        )
         arrow(ax, place, at, bound, end, look, along=along)
     else:
         interval(ax, place, at, (estimate.low, estimate.high), look, along=along, cap=cap)
@@ -56,31 +70,69 @@ def rate(
 
 
 def interval(
-    ax: Axes, place: Place, at: float, bounds: tuple[float, float], look: style.Series, *, along: Along = "x",
-    ends: tuple[float, ...] | None = None, cap: float = 7.0,
-) -> Line2D:  # fmt: skip
-    """A line from bound to bound with a bracket of `cap` points at each end (or at those in `ends` only)."""
-    line = _line(ax, along, bounds, at, color=look.line, marker=_CAPS[along], markersize=cap, mew=1.2, lw=1.2)
+    ax: Axes,
+    place: Place,
+    at: float,
+    bounds: tuple[float, float],
+    look: style.Series,
+    *,
+    along: Along = "x",
+    ends: tuple[float, ...] | None = None,
+    cap: float = 7.0,
+) -> Line2D:
+    """A line from bound to bound with a bracket of `cap` points at each end (or at those in `ends`
+    only).
+    """
+    line = _line(
+        ax, along, bounds, at, color=look.line, marker=_CAPS[along], markersize=cap, mew=1.2, lw=1.2
+    )
     line.set_markevery([i for i in (0, 1) if ends is None or bounds[i] in ends])
     line.set_gid(f"interval:{place}")
     return line
 
 
-def marker(ax: Axes, place: Place, at: float, value: float, look: style.Series, *, along: Along = "x") -> Line2D:
+def marker(
+    ax: Axes, place: Place, at: float, value: float, look: style.Series, *, along: Along = "x"
+) -> Line2D:
     """The point of a rate: the series' own marker, filled with its colour and edged in black."""
-    point = _line(ax, along, (value,), at, color=look.face, marker=look.marker, ms=4.5, mec=style.INK, mew=0.6, ls="")
+    point = _line(
+        ax,
+        along,
+        (value,),
+        at,
+        color=look.face,
+        marker=look.marker,
+        ms=4.5,
+        mec=style.INK,
+        mew=0.6,
+        ls="",
+    )
     point.set_gid(f"marker:{place}")
     point.set_zorder(4)
     return point
 
 
 def arrow(
-    ax: Axes, place: Place, at: float, start: float, end: float, look: style.Series, *, along: Along = "x"
+    ax: Axes,
+    place: Place,
+    at: float,
+    start: float,
+    end: float,
+    look: style.Series,
+    *,
+    along: Along = "x",
 ) -> FancyArrowPatch:
     """An arrow from a bound to the end of the scale: a one-sided limit."""
     ends = [(start, at), (end, at)] if along == "x" else [(at, start), (at, end)]
     head = FancyArrowPatch(
-        *ends, arrowstyle="-|>", mutation_scale=7, lw=1.2, color=look.line, shrinkA=0, shrinkB=0, clip_on=False
+        *ends,
+        arrowstyle="-|>",
+        mutation_scale=7,
+        lw=1.2,
+        color=look.line,
+        shrinkA=0,
+        shrinkB=0,
+        clip_on=False,
     )
     head.set_gid(f"arrow:{place}")
     head.set_zorder(4)
@@ -90,13 +142,30 @@ def arrow(
 
 
 def hatched(
-    ax: Axes, place: Place, at: float, *, along: Along = "x", size: float = 0.3, scale: tuple[float, float] = (0.0, 1.0)
+    ax: Axes,
+    place: Place,
+    at: float,
+    *,
+    along: Along = "x",
+    size: float = 0.3,
+    scale: tuple[float, float] = (0.0, 1.0),
 ) -> Rectangle:
     """A hatched bar over the full scale: insufficient data."""
     start, long = scale[0], scale[1] - scale[0]
-    corner, wide, high = ((start, at - size), long, 2 * size) if along == "x" else ((at - size, start), 2 * size, long)
+    corner, wide, high = (
+        ((start, at - size), long, 2 * size)
+        if along == "x"
+        else ((at - size, start), 2 * size, long)
+    )
     bar = Rectangle(
-        corner, wide, high, facecolor="white", edgecolor=style.PALE, hatch=style.HATCH, lw=0.8, clip_on=False
+        corner,
+        wide,
+        high,
+        facecolor="white",
+        edgecolor=style.PALE,
+        hatch=style.HATCH,
+        lw=0.8,
+        clip_on=False,
     )
     bar.set_gid(f"hatched:{place}")
     ax.add_patch(bar)
@@ -107,17 +176,30 @@ def _missing_outcomes(ax: Axes, row: Any, at: float, along: Along) -> None:
     """The span that unknown outcomes leave open, behind the interval."""
     if missing(row.get("missing")) or not row["missing"] or missing(row.get("floor")):
         return
-    span = _line(ax, along, (row["floor"], row["ceiling"]), at, color=style.PALE, lw=4, solid_capstyle="butt")
+    span = _line(
+        ax, along, (row["floor"], row["ceiling"]), at, color=style.PALE, lw=4, solid_capstyle="butt"
+    )
     span.set_gid(f"missing:{row.name}")
     span.set_zorder(1)
 
 
 def _grey_interval(ax: Axes, row: Any, at: float, along: Along, size: float) -> None:
-    """The interval that ignores clusters or the judge's errors, thinner and grey, beside the main one."""
+    """The interval that ignores clusters or the judge's errors, thinner and grey, beside the main
+    one.
+    """
     for low, high in (("independent_low", "independent_high"), ("observed_low", "observed_high")):
         if not missing(row.get(low)):
-            line = _line(ax, along, (row[low], row[high]), at + 0.7 * size, color=style.GREY, marker=_CAPS[along],
-                         ms=3, mew=0.8, lw=0.8)  # fmt: skip
+            line = _line(
+                ax,
+                along,
+                (row[low], row[high]),
+                at + 0.7 * size,
+                color=style.GREY,
+                marker=_CAPS[along],
+                ms=3,
+                mew=0.8,
+                lw=0.8,
+            )
             line.set_gid(f"grey:{row.name}")
 
 
@@ -141,15 +223,28 @@ def few(row: Any) -> str:
     count = row["n"] if "n" in row else row["n_pairs"]
     by_cases = not why or "(n<" in why
     return (
-        f"insufficient data (n\u00a0=\u00a0{number(count)})" if by_cases else style.drawable(f"insufficient{why}", 80)
+        f"insufficient data (n\u00a0=\u00a0{number(count)})"
+        if by_cases
+        else style.drawable(f"insufficient{why}", 80)
     )
 
 
-def beside(ax: Axes, words: str, at: float, shift: float, *, side: float = 0, lift: float = 0, **look: Any) -> Text:
-    """Words on the line `at` of an axis, `shift` points from its left end (`side` 0) or right end (`side` 1)."""
+def beside(
+    ax: Axes, words: str, at: float, shift: float, *, side: float = 0, lift: float = 0, **look: Any
+) -> Text:
+    """Words on the line `at` of an axis, `shift` points from its left end (`side` 0) or right end
+    (`side` 1).
+    """
     chosen: dict[str, Any] = {"va": "center", "ha": "left", "linespacing": 1.05, **look}
-    return ax.annotate(words, (side, at), (shift, lift), xycoords=ax.get_yaxis_transform(), annotation_clip=False,
-                       textcoords="offset points", **chosen)  # fmt: skip
+    return ax.annotate(
+        words,
+        (side, at),
+        (shift, lift),
+        xycoords=ax.get_yaxis_transform(),
+        annotation_clip=False,
+        textcoords="offset points",
+        **chosen,
+    )
 
 
 def inside(ax: Axes, words: str, at: float, *, middle: float = 0.5) -> Text:
@@ -161,7 +256,16 @@ def keep_free(ax: Axes, inches: float) -> None:
     """Room at the right of the axes that the layout must leave, whatever is drawn there."""
     axes: Any = ax.transAxes
     place = ax.figure.dpi_scale_trans + ScaledTranslation(1, 0.5, axes)
-    room = Rectangle((0, 0), inches, 0.01, facecolor="none", edgecolor="none", lw=0, transform=place, clip_on=False)
+    room = Rectangle(
+        (0, 0),
+        inches,
+        0.01,
+        facecolor="none",
+        edgecolor="none",
+        lw=0,
+        transform=place,
+        clip_on=False,
+    )
     ax.add_artist(room)
 
 
@@ -170,13 +274,33 @@ def tall(entries: Iterable[str]) -> float:
     return sum(LINE * (words.count("\n") + 1) + AIR for words in entries)
 
 
-def listed(ax: Axes, entries: Iterable[tuple[style.Series, str]], *, beside: bool, under: float = 36.0) -> None:
-    """A list of marker and words, beside the axes or under them (`under` points below, where tick labels end)."""
+def listed(
+    ax: Axes, entries: Iterable[tuple[style.Series, str]], *, beside: bool, under: float = 36.0
+) -> None:
+    """A list of marker and words, beside the axes or under them (`under` points below, where tick
+    labels end).
+    """
     corner, shift, down = ((1.0, 1.0), 22.0, 0.0) if beside else ((0.0, 0.0), -26.0, -under)
     for look, words in entries:
-        ax.annotate(words, corner, (shift, down), xycoords="axes fraction", textcoords="offset points", va="top",
-                    linespacing=1.05, annotation_clip=False)  # fmt: skip
-        key = Line2D([corner[0]], [corner[1]], marker=look.marker, ms=4.5, color=look.face, ls="", clip_on=False)
+        ax.annotate(
+            words,
+            corner,
+            (shift, down),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="top",
+            linespacing=1.05,
+            annotation_clip=False,
+        )
+        key = Line2D(
+            [corner[0]],
+            [corner[1]],
+            marker=look.marker,
+            ms=4.5,
+            color=look.face,
+            ls="",
+            clip_on=False,
+        )
         key.set(mec=style.INK, mew=0.6)
         move = ScaledTranslation((shift - 8) / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
         key.set_transform(ax.transAxes + move)

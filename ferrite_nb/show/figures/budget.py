@@ -1,4 +1,6 @@
-"""Budget: success within K attempts, one curve per series, with what alike and independent attempts would give."""
+"""Budget: success within K attempts, one curve per series, with what alike and independent attempts
+would give.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,21 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
     Parameters
     ----------
-    table : a table of `fnb.attempts`. A column `stopping` may name the rule by which attempts stopped.
+    table : a table of `fnb.attempts`. A column `stopping` may name the rule by which attempts
+        stopped.
     width : "column" (3.3 in) or "text" (7 in)
 
     Returns
     -------
-    Chart. A step curve per series with the ribbon of its interval and a bracket at the last K; dashed: what attempts
-    would give if they were alike and independent; above the curves a row per series with the median number of
+    Chart. A step curve per series with the ribbon of its interval and a bracket at the last K;
+    dashed: what attempts would give if they were alike and independent; above the curves a row per
+        series with the median number of
     attempts. K is on a log scale. The list holds counts, bounds, the median, and where n falls.
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than eight series, several stopping
-        rules or a K that does not grow within a series, mixed suite versions.
+    ValueError : a needed column is missing, an impossible count or bound, more than eight series,
+        several stopping rules or a K that does not grow within a series, mixed suite versions.
     """
     table = _common.checked(table, "budget", _COLUMNS, "attempts", curves=True)
     if table.empty:
@@ -90,16 +94,24 @@ def _curves(table: pd.DataFrame) -> list[_Curve]:
     columns = [name for name in _common.strata(table) if name not in _NOT_STRATA]
     if table.get("metric", pd.Series(dtype=object)).nunique() > 1:
         columns = ["metric", *columns]
-    keys = table[columns].astype(str).agg("\x1f".join, axis=1) if columns else pd.Series("", index=table.index)
+    keys = (
+        table[columns].astype(str).agg("\x1f".join, axis=1)
+        if columns
+        else pd.Series("", index=table.index)
+    )
     looks = style.series(list(dict.fromkeys(keys)))
     out = []
     for key, rows in table.groupby(keys, sort=False):
         name = _common.name_of(rows.iloc[0], columns, 60)
         rules = list(dict.fromkeys(map(str, rows.get("stopping", []))))
         if len(rules) > 1:
-            raise ValueError(f"{name}: one series has several stopping rules ({', '.join(rules)}); keep them apart")
+            raise ValueError(
+                f"{name}: one series has several stopping rules ({', '.join(rules)}); keep them apart"
+            )
         if not (rows["attempts"].iloc[0] >= 1 and (rows["attempts"].diff().dropna() > 0).all()):
-            raise ValueError(f"{name}: attempts must be 1 or more and grow within a series; is a stratum missing?")
+            raise ValueError(
+                f"{name}: attempts must be 1 or more and grow within a series; is a stratum missing?"
+            )
         out.append(_Curve(name, rows, looks[str(key)]))
     return out
 
@@ -113,15 +125,28 @@ def _canvas(curves: list[_Curve], words: list[str], width: str) -> tuple[Any, Ax
     most = max(float(one.rows["attempts"].max()) for one in curves)
     ax.set_xscale("log")
     ax.set_xlim(1, max(most * 1.12, 2))
-    marks = [mark for power in range(5) for mark in (10**power, 2 * 10**power, 5 * 10**power) if mark <= max(most, 2)]
+    marks = [
+        mark
+        for power in range(5)
+        for mark in (10**power, 2 * 10**power, 5 * 10**power)
+        if mark <= max(most, 2)
+    ]
     ax.set_xticks(marks[:: 1 if wide or len(marks) < 8 else 3], minor=False)
     ax.xaxis.set_major_formatter(lambda value, _: number(value))
     ax.set_xticks([], minor=True)
     ax.set_xlabel("attempts K (log scale)", loc="left")
     _marks.rate_axis(ax, "y")
     ax.grid(color=style.PALE, lw=0.8, alpha=0.5)
-    _marks.beside(strip, "Success within K attempts", -0.5, -26, lift=5, va="bottom", fontweight="bold",
-                  fontsize=style.LARGE)  # fmt: skip
+    _marks.beside(
+        strip,
+        "Success within K attempts",
+        -0.5,
+        -26,
+        lift=5,
+        va="bottom",
+        fontweight="bold",
+        fontsize=style.LARGE,
+    )
     if marked:
         _marks.beside(strip, "median", 0, -30)
     strip.set_ylim(max(len(marked), 1) - 0.5, -0.5)
@@ -133,7 +158,9 @@ def _canvas(curves: list[_Curve], words: list[str], width: str) -> tuple[Any, Ax
 
 
 def _marked(curves: list[_Curve]) -> list[_Curve]:
-    """The series with a row above the curves: those with a median, and those that run out of cases."""
+    """The series with a row above the curves: those with a median, and those that run out of
+    cases.
+    """
     return [one for one in curves if one.few is not None or not missing(one.median)]
 
 
@@ -152,7 +179,9 @@ def _draw(ax: Axes, one: _Curve) -> None:
     steps.set_gid(f"curve:{first}")
     ax.add_line(steps)
     at, low = _line(rows, "low")
-    ribbon = ax.fill_between(at, low, _line(rows, "high")[1], step="post", color=one.look.face, alpha=0.18, lw=0)
+    ribbon = ax.fill_between(
+        at, low, _line(rows, "high")[1], step="post", color=one.look.face, alpha=0.18, lw=0
+    )
     ribbon.set_gid(f"ribbon:{first}")
     last = rows.iloc[-1]
     _marks.rate(ax, last, float(last["attempts"]), one.look, along="y", cap=6)
@@ -163,7 +192,9 @@ def _line(rows: pd.DataFrame, column: str) -> tuple[Any, Any]:
 
 
 def _median(strip: Axes, one: _Curve, place: int) -> None:
-    """The row of a series above the curves: its marker at the median, hatched where cases are too few."""
+    """The row of a series above the curves: its marker at the median, hatched where cases are too
+    few.
+    """
     first, end = one.rows.index[0], strip.get_xlim()[1]
     few = one.few
     if few is not None:
@@ -174,15 +205,23 @@ def _median(strip: Axes, one: _Curve, place: int) -> None:
 
 
 def _entry(one: _Curve, room: float) -> str:
-    """The lines of a series in the list: counts and bounds at the last K, alike attempts, median, falling n."""
-    return "\n".join([style.fit(one.name, room), *(style.wrap(words, room) for words in _said(one))])
+    """The lines of a series in the list: counts and bounds at the last K, alike attempts, median,
+    falling n.
+    """
+    return "\n".join(
+        [style.fit(one.name, room), *(style.wrap(words, room) for words in _said(one))]
+    )
 
 
 def _said(one: _Curve) -> list[str]:
     rows, out = one.read, []
     if rows.empty:
         row = one.few
-        out.append(style.drawable(reason(one.rows.iloc[0]["note"]), 120) if row is None else _marks.few(row))
+        out.append(
+            style.drawable(reason(one.rows.iloc[0]["note"]), 120)
+            if row is None
+            else _marks.few(row)
+        )
     else:
         last = rows.iloc[-1]
         out.append(f"within K = {number(last['attempts'])}: {Estimate.from_row(last).label()}")
@@ -192,11 +231,17 @@ def _said(one: _Curve) -> list[str]:
             out.append(f"from K = {number(one.few['attempts'])} on {_marks.few(one.few)}")
     falls = one.rows["n"].diff() < 0
     if falls.any():
-        out.append(f"n falls from {number(one.rows['n'].iloc[0])} to {number(one.rows['n'].iloc[-1])}, "
-                   f"first at K = {number(one.rows['attempts'][falls].iloc[0])}")  # fmt: skip
+        out.append(
+            f"n falls from {number(one.rows['n'].iloc[0])} to {number(one.rows['n'].iloc[-1])}, "
+            f"first at K = {number(one.rows['attempts'][falls].iloc[0])}"
+        )
     if "median" in one.rows.columns:
         middle = one.median
-        out.append("median case: no success within K" if missing(middle) else f"median case: {number(middle)} attempts")
+        out.append(
+            "median case: no success within K"
+            if missing(middle)
+            else f"median case: {number(middle)} attempts"
+        )
     if "stopping" in one.rows.columns and not missing(one.rows["stopping"].iloc[0]):
         out.append(f"stopping rule: {style.drawable(one.rows['stopping'].iloc[0], 60)}")
     return out
@@ -206,17 +251,27 @@ def _alt(table: pd.DataFrame, curves: list[_Curve]) -> str:
     marks = []
     for one in curves:
         for row in rows_of(one.rows):
-            marks.append(f"{one.name} within {number(row['attempts'])} {Estimate.from_row(row).label()}")
+            marks.append(
+                f"{one.name} within {number(row['attempts'])} {Estimate.from_row(row).label()}"
+            )
     finding = " ".join(f"{one.name}: {'; '.join(_said(one))}." for one in curves)
-    metric = ", ".join(style.drawable(name) for name in dict.fromkeys(table.get("metric", ["success"])))
-    return _common.alt_text(f"{metric} within K attempts, a curve per series, bounds in percent", finding, marks)
+    metric = ", ".join(
+        style.drawable(name) for name in dict.fromkeys(table.get("metric", ["success"]))
+    )
+    return _common.alt_text(
+        f"{metric} within K attempts, a curve per series, bounds in percent", finding, marks
+    )
 
 
 def _caption(table: pd.DataFrame, curves: list[_Curve]) -> str:
-    metric = ", ".join(_common.metric_title(name) for name in dict.fromkeys(table.get("metric", [])))
+    metric = ", ".join(
+        _common.metric_title(name) for name in dict.fromkeys(table.get("metric", []))
+    )
     grow = bool(np.any([(one.rows["n"].diff() < 0).any() for one in curves]))
-    extra = ["ribbon: the interval at each K, not a band for the whole curve",
-             "dashed: 1 - (1 - p)^K, if attempts were alike and independent",
-             "where cases stop being followed n falls, and the curve may fall with it" if grow else ""]  # fmt: skip
+    extra = [
+        "ribbon: the interval at each K, not a band for the whole curve",
+        "dashed: 1 - (1 - p)^K, if attempts were alike and independent",
+        "where cases stop being followed n falls, and the curve may fall with it" if grow else "",
+    ]
     what = f"Cases with a success within K attempts{': ' if metric else ''}{metric}"
     return _common.caption(table, what, *extra)

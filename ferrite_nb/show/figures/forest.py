@@ -1,4 +1,6 @@
-"""Forest: rates by mode and stratum, one panel per metric, each row with its counts and bounds in words."""
+"""Forest: rates by mode and stratum, one panel per metric, each row with its counts and bounds in
+words.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,17 @@ def forest(
     requirement: float | Mapping[str, float] | None = None,
     sort: bool = False,
 ) -> Chart:
-    """Which rate, for whom, how sure: a marker between brackets per row, `k/n [low, high]` at the right.
+    """Which rate, for whom, how sure: a marker between brackets per row, `k/n [low, high]` at the
+    right.
 
     Parameters
     ----------
-    table : a table of `fnb.rates` or `fnb.gradient`; the columns beside theirs name the rows. A total is a row
-        named "micro: all cases" or "macro: mean of strata" (with a note on its interval).
+    table : a table of `fnb.rates` or `fnb.gradient`; the columns beside theirs name the rows. A
+        total is a row named "micro: all cases" or "macro: mean of strata" (with a note on its
+            interval).
     width : "column" (3.3 in) or "text" (7 in, two panels beside each other)
-    requirement : a threshold from 0 to 1 (one for each metric: `{"ASR": 0.02}`), drawn as a line with its rule
+    requirement : a threshold from 0 to 1 (one for each metric: `{"ASR": 0.02}`), drawn as a line
+        with its rule
     sort : order rows by rate; without it the order is that of the table
 
     Returns
@@ -46,8 +51,8 @@ def forest(
 
     Raises
     ------
-    ValueError : a needed column is missing, a count or bound is impossible, more than 40 rows, mixed suite
-        versions, or a total that does not say whether it is micro or macro.
+    ValueError : a needed column is missing, a count or bound is impossible, more than 40 rows,
+        mixed suite versions, or a total that does not say whether it is micro or macro.
     """
     table = _common.checked(table, "forest", _common.RATE_COLUMNS, "rates")
     if table.empty:
@@ -64,10 +69,13 @@ def forest(
     with style.settings():
         room = _Room.measure(table, columns, style.width_of(width) / across)
         panels = [
-            _Panel(table[table["metric"] == name], columns, room, thresholds.get(name), looks) for name in metrics
+            _Panel(table[table["metric"] == name], columns, room, thresholds.get(name), looks)
+            for name in metrics
         ]
         drawn = _draw(panels, width, across)
-    return _common.finish(drawn, table, _alt(table, columns), _caption(table, columns, thresholds, sort))
+    return _common.finish(
+        drawn, table, _alt(table, columns), _caption(table, columns, thresholds, sort)
+    )
 
 
 def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
@@ -84,7 +92,9 @@ def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
 
 
 def _looks(table: pd.DataFrame) -> dict[Any, style.Series]:
-    """A look per mode where eight are enough; rows carry their names, so one look for all is no loss."""
+    """A look per mode where eight are enough; rows carry their names, so one look for all is no
+    loss.
+    """
     modes = [mode for mode in dict.fromkeys(table.get("mode", [])) if not missing(mode)]
     return style.series(modes) if 1 < len(modes) <= len(style.SERIES) else {}
 
@@ -97,20 +107,28 @@ def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
                 f"row {row.name}: name the total 'micro: all cases' or 'macro: mean of strata', not overall"
             )
         if any(word in ("macro", MACRO) for word in words) and not row["note"]:
-            raise ValueError(f"row {row.name}: a macro mean needs a note on how its interval was made")
+            raise ValueError(
+                f"row {row.name}: a macro mean needs a note on how its interval was made"
+            )
 
 
-def _thresholds(table: pd.DataFrame, requirement: float | Mapping[str, float] | None) -> dict[str, float]:
+def _thresholds(
+    table: pd.DataFrame, requirement: float | Mapping[str, float] | None
+) -> dict[str, float]:
     if requirement is None:
         return {}
     metrics = list(dict.fromkeys(table["metric"]))
     if not isinstance(requirement, Mapping):
         if len(metrics) > 1:
-            raise ValueError(f"name the metric of the requirement: {{{metrics[0]!r}: {requirement}}}")
+            raise ValueError(
+                f"name the metric of the requirement: {{{metrics[0]!r}: {requirement}}}"
+            )
         requirement = {metrics[0]: requirement}
     for name, value in requirement.items():
         if name not in metrics or not 0 <= value <= 1:
-            raise ValueError(f"requirement needs a drawn metric and a threshold from 0 to 1, got {name!r}: {value}")
+            raise ValueError(
+                f"requirement needs a drawn metric and a threshold from 0 to 1, got {name!r}: {value}"
+            )
     return dict(requirement)
 
 
@@ -122,7 +140,9 @@ def _rule(metric: str, threshold: float) -> str:
 
 
 def _headings(rows: pd.DataFrame, columns: list[str]) -> tuple[list[str], list[str]]:
-    """The columns of the headings and of the row names: the one that comes in runs makes the headings."""
+    """The columns of the headings and of the row names: the one that comes in runs makes the
+    headings.
+    """
     outer = [column for column in columns if column != "mode"]
     if not outer or "mode" not in columns:
         return (columns[:1], columns[1:]) if len(columns) > 1 else ([], columns)
@@ -136,7 +156,9 @@ def _headings(rows: pd.DataFrame, columns: list[str]) -> tuple[list[str], list[s
 
 @dataclass(frozen=True)
 class _Room:
-    """The inches of a panel, the same for all panels: names at the left, axis, words at the right."""
+    """The inches of a panel, the same for all panels: names at the left, axis, words at the
+    right.
+    """
 
     left: float
     axis: float
@@ -189,7 +211,9 @@ class _Panel:
             if group != previous:
                 self.headings.append((at + _HEADING / 2, style.fit(group or "", whole, bold=True)))
                 at, previous = at + _HEADING, group
-            line = self._line(style.fit(_common.name_of(row, named), self.room.left - self.indent), row)
+            line = self._line(
+                style.fit(_common.name_of(row, named), self.room.left - self.indent), row
+            )
             tall = max(line.words.count("\n"), line.inside.count("\n")) * _LINE + _LINE + _GAP
             line.at = at + tall / 2
             at += tall
@@ -199,7 +223,9 @@ class _Panel:
     def _line(self, name: str, row: Any) -> _Line:
         estimate, unknown = Estimate.from_row(row), _marks.missing_words(row)
         if estimate.kind == "insufficient":
-            return _Line(0, name, row, estimate.counts, style.wrap(_marks.few(row), self.room.axis - 0.1))
+            return _Line(
+                0, name, row, estimate.counts, style.wrap(_marks.few(row), self.room.axis - 0.1)
+            )
         if estimate.kind == "not computable":
             why = style.drawable(estimate.label(), 160)
             return _Line(0, name, row, style.wrap(why, self.room.axis + self.room.right - 0.05))
@@ -212,25 +238,33 @@ class _Panel:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         _marks.rate_axis(ax, ticks=5 if self.room.axis > 1.6 else 3)
-        _marks.keep_free(ax, self.room.right + 5 / 72)  # also where every rate lacks: reasons reach that far
+        _marks.keep_free(
+            ax, self.room.right + 5 / 72
+        )  # also where every rate lacks: reasons reach that far
         edge = -72 * self.room.left - 4
-        _marks.beside(ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE)
+        _marks.beside(
+            ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE
+        )
         for at, words in self.headings:
             _marks.beside(ax, words, at, edge, fontweight="bold")
         for line in self.lines:
             _marks.beside(ax, line.name, line.at, edge + 72 * self.indent)
             self._row(ax, line)
         if self.threshold is not None:
-            rule = Line2D([self.threshold] * 2, [_HEADING, height], color=style.INK, lw=0.8, ls=(0, (4, 2)))
+            rule = Line2D(
+                [self.threshold] * 2, [_HEADING, height], color=style.INK, lw=0.8, ls=(0, (4, 2))
+            )
             rule.set_gid("requirement")
             ax.add_line(rule)
-            _marks.beside(ax, _rule(self.metric, self.threshold), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(
-                False
-            )
+            _marks.beside(
+                ax, _rule(self.metric, self.threshold), _HEADING / 2, 2, bbox=_marks.WHITE
+            ).set_in_layout(False)
 
     def _row(self, ax: Axes, line: _Line) -> None:
         look = self.looks.get(line.row.get("mode"), style.SERIES[0])
-        kind = _marks.rate(ax, line.row, line.at, look, size=0.07 + line.inside.count("\n") * _LINE / 2)
+        kind = _marks.rate(
+            ax, line.row, line.at, look, size=0.07 + line.inside.count("\n") * _LINE / 2
+        )
         if kind == "not computable":
             words = _marks.beside(ax, line.words, line.at, 2, color=style.GREY, bbox=_marks.WHITE)
             words.set_in_layout(False)
@@ -260,9 +294,13 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
     return _common.alt_text(what, " ".join(finding), marks)
 
 
-def _caption(table: pd.DataFrame, columns: list[str], thresholds: dict[str, float], sort: bool) -> str:
+def _caption(
+    table: pd.DataFrame, columns: list[str], thresholds: dict[str, float], sort: bool
+) -> str:
     names = ", ".join(_common.metric_title(metric) for metric in dict.fromkeys(table["metric"]))
-    rules = [f"Dashed line: {metric}, {_rule(metric, value)}" for metric, value in thresholds.items()]
+    rules = [
+        f"Dashed line: {metric}, {_rule(metric, value)}" for metric, value in thresholds.items()
+    ]
     order = ["Rows are sorted by rate"] if sort else []
     grey = "Grey: the interval that ignores clusters" if "independent_low" in table.columns else ""
     what = f"{names}, by {' and '.join(map(style.drawable, columns))}" if columns else names

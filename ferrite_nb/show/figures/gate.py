@@ -1,4 +1,6 @@
-"""Gate: what a rule lets through at each true rate, and the releases held against it, one series per suite version."""
+"""Gate: what a rule lets through at each true rate, and the releases held against it, one series
+per suite version.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +22,51 @@ from . import _common, _marks
 
 _COLUMNS = ("requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note")
 _CURVE = ("rule", "n", "accept", "threshold", "true_rate", "p_pass")
-_LINE, _GAP, _HEADING = _marks.LINE, 0.075, 0.2  # inches: a line of text, the air around a row, a heading
-_ENDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0)  # where a scale of rates may end
+_LINE, _GAP, _HEADING = (
+    _marks.LINE,
+    0.075,
+    0.2,
+)  # inches: a line of text, the air around a row, a heading
+_ENDS = (
+    0.001,
+    0.002,
+    0.005,
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    1.0,
+)  # where a scale of rates may end
 _LOOKS = {"point": style.SERIES[1], "bound": style.SERIES[0]}
 _DASHED, _BROKEN = (0, (4, 2)), (0, (7, 1.5, 1.5, 1.5))
 
 
 def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | None = None) -> Chart:
-    """What does this gate decide, and how did we do: the rule's curve, and a bracket per release, in order.
+    """What does this gate decide, and how did we do: the rule's curve, and a bracket per release,
+    in order.
 
     Parameters
     ----------
     table : a table of `fnb.releases` or `fnb.gate`, of one requirement
     width : "column" (3.3 in, curve above releases) or "text" (7 in, beside each other)
-    curve : the chance to pass by true rate (`ferrite_nb.analysis.passing.curve`); without it the one that the table
-        carries in its `attrs`
+    curve : the chance to pass by true rate (`ferrite_nb.analysis.passing.curve`); without it the
+        one that the table carries in its `attrs`
 
     Returns
     -------
-    Chart. A suite version is a series of its own, with a heading and a line before it; releases are joined within a
-    series only, and a release without a version is joined to none. The scale of rates ends where the data end, at the
-    good end of the scale it is whole, and the caption says where it ends.
+    Chart. A suite version is a series of its own, with a heading and a line before it; releases are
+    joined within a series only, and a release without a version is joined to none. The scale of
+    rates ends where the data end, at the good end of the scale it is whole, and the caption says
+    where it ends.
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, several requirements.
+    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows,
+        several requirements.
     """
     table = _common.checked(table, "gate", _COLUMNS, "releases", versions=True)
     if table.empty:
@@ -77,7 +99,9 @@ def _curve(table: pd.DataFrame, given: pd.DataFrame | None, name: str) -> pd.Dat
             return None
     for column in _CURVE:
         if column not in given.columns:
-            raise ValueError(f"figures.gate: the curve needs the column {column!r}; analysis.passing.curve makes it")
+            raise ValueError(
+                f"figures.gate: the curve needs the column {column!r}; analysis.passing.curve makes it"
+            )
     _common.check_inside(given, "p_pass", 0, 1)
     _common.check_inside(given, "true_rate", 0, 1)
     return None if given.empty else given
@@ -101,8 +125,14 @@ def _entries(curve: pd.DataFrame, room: float) -> list[tuple[style.Series, str]]
     for rule, part in curve.groupby("rule", sort=False):
         one = part.iloc[(part["true_rate"] - part["threshold"]).abs().argmin()]
         sign = "\u2264" if part["p_pass"].iloc[0] >= part["p_pass"].iloc[-1] else "\u2265"
-        accept = "no result passes" if missing(one["accept"]) else f"k {sign} {int(one['accept'])} of {int(one['n'])}"
-        chance = "" if missing(one["accept"]) else f"; P(pass) {one['p_pass']:.4f} at the requirement"
+        accept = (
+            "no result passes"
+            if missing(one["accept"])
+            else f"k {sign} {int(one['accept'])} of {int(one['n'])}"
+        )
+        chance = (
+            "" if missing(one["accept"]) else f"; P(pass) {one['p_pass']:.4f} at the requirement"
+        )
         words = style.wrap(f"{style.drawable(rule)} rule: {accept}{chance}", room)
         out.append((_LOOKS.get(str(rule), style.SERIES[2]), words))
     return out
@@ -127,10 +157,16 @@ def _canvas(panel: _Releases, words: list[str], width: str) -> tuple[Any, Axes |
     grid = drawn.add_gridspec(2, 2, width_ratios=[1, 1.1], height_ratios=[tall_curve, rest])
     small = panel.height <= tall_curve  # then the axes of both end at the same height
     panel.height = tall_curve if small else max(panel.height, whole - below)
-    return drawn, drawn.add_subplot(grid[0, 0]), drawn.add_subplot(grid[0, 1] if small else grid[:, 1])
+    return (
+        drawn,
+        drawn.add_subplot(grid[0, 0]),
+        drawn.add_subplot(grid[0, 1] if small else grid[:, 1]),
+    )
 
 
-def _draw_curve(ax: Axes, curve: pd.DataFrame, entries: list[tuple[style.Series, str]], room: float) -> None:
+def _draw_curve(
+    ax: Axes, curve: pd.DataFrame, entries: list[tuple[style.Series, str]], room: float
+) -> None:
     threshold = float(curve["threshold"].iloc[0])
     ax.set_xlim(curve["true_rate"].min(), curve["true_rate"].max())
     ax.set_ylim(0, 1)
@@ -140,8 +176,16 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, entries: list[tuple[style.Series,
     ax.set_xlabel("true rate in percent")
     ax.grid(color=style.PALE, lw=0.8, alpha=0.5)
     ax.set_axisbelow(True)
-    _marks.beside(ax, style.wrap("Chance to pass, by true rate", room, style.LARGE), 1, -26, lift=7, va="bottom",
-                  fontweight="bold", fontsize=style.LARGE)  # fmt: skip
+    _marks.beside(
+        ax,
+        style.wrap("Chance to pass, by true rate", room, style.LARGE),
+        1,
+        -26,
+        lift=7,
+        va="bottom",
+        fontweight="bold",
+        fontsize=style.LARGE,
+    )
     line = Line2D([threshold] * 2, [0, 1], color=style.INK, lw=0.8, ls=_DASHED)
     line.set_gid("requirement")
     ax.add_line(line)
@@ -170,7 +214,9 @@ class _Line:
 
 @dataclass
 class _Releases:
-    """The releases laid out in inches before any ink: headings of suite versions, changes of the judge, rows."""
+    """The releases laid out in inches before any ink: headings of suite versions, changes of the
+    judge, rows.
+    """
 
     table: pd.DataFrame
     upper: bool
@@ -193,7 +239,9 @@ class _Releases:
             if previous is None or _breaks(previous, row):
                 self._heading(row, first=previous is None)
             if previous is not None and _changed(previous, row, "judge_version"):
-                words = style.fit(f"judge: {style.drawable(row['judge_version'])}", self.left + self.axis)
+                words = style.fit(
+                    f"judge: {style.drawable(row['judge_version'])}", self.left + self.axis
+                )
                 self.judges.append((self.height + _LINE / 2, int(row.name), words))
                 self.height += _LINE + 0.02
             self._row(row)
@@ -207,7 +255,9 @@ class _Releases:
         if "suite_version" in self.table.columns:
             version = style.drawable(row["suite_version"])
             words = f"suite version {version}" if version else "suite version unknown"
-            self.headings.append((self.height + _HEADING / 2 + 0.02, style.fit(words, self.room - 0.35, bold=True)))
+            self.headings.append(
+                (self.height + _HEADING / 2 + 0.02, style.fit(words, self.room - 0.35, bold=True))
+            )
             self.height += _HEADING + 0.02
         elif not first:
             self.height += 0.04
@@ -220,7 +270,11 @@ class _Releases:
         elif estimate.kind == "not computable":
             words = style.wrap(_why(row), self.axis + self.right - 0.05)
         else:
-            said = [_marks.missing_words(row), _verdict(row), "changed" if row.get("drift") is True else ""]
+            said = [
+                _marks.missing_words(row),
+                _verdict(row),
+                "changed" if row.get("drift") is True else "",
+            ]
             words = style.wrap_label(", ".join([estimate.label(), *filter(None, said)]), self.right)
             words = words.replace("\u00a0", " ")
         tall = _LINE * (max(words.count("\n"), inside.count("\n")) + 1) + _GAP
@@ -237,7 +291,9 @@ class _Releases:
         ax.set_xticks(marks, [number(100 * mark) for mark in marks])
         ax.set_xlabel("rate in percent")
         edge = -72 * self.left - 4
-        _marks.beside(ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE)
+        _marks.beside(
+            ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE
+        )
         for at, words in self.headings:
             _marks.beside(ax, words, at, edge, fontweight="bold", bbox=_marks.WHITE)
         for at, place, words in self.judges:
@@ -245,13 +301,24 @@ class _Releases:
             past = max(0.0, (style.text_width(words) - self.left) / self.axis + 0.03)
             self._across(ax, at, f"judge:{place}", ends=(past, past + 0.05))
         for at, place in self.breaks:
-            self._across(ax, at, f"break:{place}", ends=(-self.left / self.axis, 1 + self.right / self.axis))
-        _marks.beside(ax, _rule(self.table), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(False)
+            self._across(
+                ax, at, f"break:{place}", ends=(-self.left / self.axis, 1 + self.right / self.axis)
+            )
+        _marks.beside(ax, _rule(self.table), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(
+            False
+        )
         for number_of, lines in enumerate(self.series):
             self._series(ax, number_of, lines, edge)
 
     def _across(self, ax: Axes, at: float, name: str, *, ends: tuple[float, float]) -> None:
-        line = Line2D(ends, [at, at], transform=ax.get_yaxis_transform(), color=style.INK, lw=0.8, clip_on=False)
+        line = Line2D(
+            ends,
+            [at, at],
+            transform=ax.get_yaxis_transform(),
+            color=style.INK,
+            lw=0.8,
+            clip_on=False,
+        )
         line.set_gid(name)
         line.set_in_layout(False)
         ax.add_line(line)
@@ -259,7 +326,13 @@ class _Releases:
     def _series(self, ax: Axes, number_of: int, lines: list[_Line], edge: float) -> None:
         threshold = float(lines[0].row["threshold"])
         half = _LINE / 2 + _GAP / 2
-        rule = Line2D([threshold] * 2, [lines[0].at - half, lines[-1].at + half], color=style.INK, lw=0.8, ls=_DASHED)
+        rule = Line2D(
+            [threshold] * 2,
+            [lines[0].at - half, lines[-1].at + half],
+            color=style.INK,
+            lw=0.8,
+            ls=_DASHED,
+        )
         rule.set_gid(f"threshold:{number_of}")
         ax.add_line(rule)
         for line in lines:
@@ -267,8 +340,14 @@ class _Releases:
             self._draw_row(ax, line)
         for first, second in pairwise(lines):
             if _joins(first.row) and _joins(second.row):
-                join = Line2D([first.row["rate"], second.row["rate"]], [first.at, second.at], color=style.GREY, lw=0.8,
-                              ls=":", zorder=1)  # fmt: skip
+                join = Line2D(
+                    [first.row["rate"], second.row["rate"]],
+                    [first.at, second.at],
+                    color=style.GREY,
+                    lw=0.8,
+                    ls=":",
+                    zorder=1,
+                )
                 join.set_gid(f"join:{number_of}")
                 ax.add_line(join)
 
@@ -280,8 +359,13 @@ class _Releases:
             words.set_gid(f"blank:{line.row.name}")
             return
         if kind == "insufficient":
-            _marks.hatched(ax, int(line.row.name), line.at, size=0.07 + line.inside.count("\n") * _LINE / 2,
-                           scale=(self.start, self.end))  # fmt: skip
+            _marks.hatched(
+                ax,
+                int(line.row.name),
+                line.at,
+                size=0.07 + line.inside.count("\n") * _LINE / 2,
+                scale=(self.start, self.end),
+            )
             _marks.inside(ax, line.inside, line.at, middle=(self.start + self.end) / 2)
         else:
             _marks.rate(ax, line.row, line.at, style.SERIES[0], size=0.07)
@@ -303,7 +387,9 @@ def _why(row: Any) -> str:
 
 
 def _verdict(row: Any) -> str:
-    return "" if missing(row.get("verdict")) else style.drawable(row["verdict"]).replace(" ", "\u00a0")
+    return (
+        "" if missing(row.get("verdict")) else style.drawable(row["verdict"]).replace(" ", "\u00a0")
+    )
 
 
 def _rule(table: pd.DataFrame) -> str:
@@ -321,8 +407,12 @@ def _changed(previous: Any, row: Any, column: str) -> bool:
 
 
 def _breaks(previous: Any, row: Any) -> bool:
-    """Whether a series ends here: another suite version, an unknown one, or another series of the table."""
-    if "suite_version" in row and (missing(row["suite_version"]) or missing(previous["suite_version"])):
+    """Whether a series ends here: another suite version, an unknown one, or another series of the
+    table.
+    """
+    if "suite_version" in row and (
+        missing(row["suite_version"]) or missing(previous["suite_version"])
+    ):
         return True
     return _changed(previous, row, "suite_version") or _changed(previous, row, "series")
 
@@ -332,10 +422,15 @@ def _joins(row: Any) -> bool:
 
 
 def _scale(table: pd.DataFrame, upper: bool) -> tuple[float, float]:
-    """The scale of rates: whole at its good end, at the other as far as thresholds and bounds go."""
+    """The scale of rates: whole at its good end, at the other as far as thresholds and bounds
+    go.
+    """
     read = [row for row in rows_of(table) if _joins(row)]
     ends = [float(value) for value in table["threshold"]]
-    far = [value if upper else 1 - value for value in [*ends, *(row["high" if upper else "low"] for row in read)]]
+    far = [
+        value if upper else 1 - value
+        for value in [*ends, *(row["high" if upper else "low"] for row in read)]
+    ]
     end = next((one for one in _ENDS if one >= 1.15 * max(far)), 1.0)
     return (0.0, end) if upper else (1 - end, 1.0)
 
@@ -346,25 +441,47 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
     for row, one in zip(rows, estimates, strict=True):
         said = _why(row) if one.kind == "not computable" else one.label()
         unknown = _marks.missing_words(row)
-        marks.append(", ".join(filter(None, [f"{_name(row)} {said}", unknown, _verdict(row).replace("\u00a0", " ")])))
+        marks.append(
+            ", ".join(
+                filter(
+                    None, [f"{_name(row)} {said}", unknown, _verdict(row).replace("\u00a0", " ")]
+                )
+            )
+        )
     chances = [] if curve is None else [words.replace("\n", " ") for _, words in _entries(curve, 9)]
-    finding = " ".join([*(f"{words}." for words in chances), _common.extremes([_name(row) for row in rows], estimates)])
+    finding = " ".join(
+        [
+            *(f"{words}." for words in chances),
+            _common.extremes([_name(row) for row in rows], estimates),
+        ]
+    )
     series = 1 + sum(_breaks(first, second) for first, second in pairwise(rows))
     what = f"{_title(table)}: chance to pass by true rate, and {len(rows)} results in {series} series in order"
-    versions = [style.drawable(value) for value in dict.fromkeys(table.get("suite_version", [])) if not missing(value)]
-    return _common.alt_text(what, finding, marks, [f"Suite versions: {', '.join(versions)}."] if versions else [])
+    versions = [
+        style.drawable(value)
+        for value in dict.fromkeys(table.get("suite_version", []))
+        if not missing(value)
+    ]
+    return _common.alt_text(
+        what, finding, marks, [f"Suite versions: {', '.join(versions)}."] if versions else []
+    )
 
 
 def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) -> str:
     threshold, rule = number(table["threshold"].iloc[0]), style.drawable(table["rule"].iloc[0])
     between = "dotted: releases of one suite version; a line and a heading between versions, which are never joined"
-    extra = [f"Dashed: the requirement, {threshold}, held against the {rule}", between if len(panel.series) > 1 else "",
-             f"The scale of rates goes from {number(panel.start)} to {number(panel.end)}"]  # fmt: skip
+    extra = [
+        f"Dashed: the requirement, {threshold}, held against the {rule}",
+        between if len(panel.series) > 1 else "",
+        f"The scale of rates goes from {number(panel.start)} to {number(panel.end)}",
+    ]
     if curve is None:
         extra.append("no chance to pass: the table carries no curve")
     else:
         cases = number(curve["n"].iloc[0])
-        extra.append(f"P(pass): exact binomial chance for n = {cases} independent cases, point rule and bound rule")
+        extra.append(
+            f"P(pass): exact binomial chance for n = {cases} independent cases, point rule and bound rule"
+        )
     facts: Mapping[str, Any] = {} if len(panel.series) > 1 else table.attrs
     shown = table.copy()
     shown.attrs = dict(facts)

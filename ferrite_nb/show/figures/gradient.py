@@ -1,4 +1,6 @@
-"""Gradient: rates over an ordered stratum, one series per mode, with the counts in rows under the axis."""
+"""Gradient: rates over an ordered stratum, one series per mode, with the counts in rows under the
+axis.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +32,20 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
 
     Parameters
     ----------
-    table : a table of `fnb.gradient`; totals ("micro: all cases", "macro: mean of strata") stand apart at the right
+    table : a table of `fnb.gradient`; totals ("micro: all cases", "macro: mean of strata") stand
+        apart at the right
     width : "column" (3.3 in) or "text" (7 in)
     line : join the strata of a mode by a line; only for a stratum that has an order
 
     Returns
     -------
-    Chart. Counts stand under each stratum, one row per mode; the p-value of the trend is in the caption.
+    Chart. Counts stand under each stratum, one row per mode; the p-value of the trend is in the
+    caption.
 
     Raises
     ------
-    ValueError : `line=True` without an order, more than eight modes, a second stratum, or what `forest` refuses.
+    ValueError : `line=True` without an order, more than eight modes, a second stratum, or what
+        `forest` refuses.
     """
     table = _common.checked(table, "gradient", _common.RATE_COLUMNS, "gradient")
     if table.empty:
@@ -48,11 +53,15 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
     _common.check_rates(table)
     column = _column(table)
     if line and not _ordered(table, column):
-        raise ValueError(f"line=True needs an ordered stratum; {plain(column)} has no order, so no line may join it")
+        raise ValueError(
+            f"line=True needs an ordered stratum; {plain(column)} has no order, so no line may join it"
+        )
     rows = rows_of(table)
     with style.settings():
         plan = _Plan.of(rows, column, style.width_of(width))
-        title = style.wrap(_common.metric_title(str(table["metric"].iloc[0])), plan.width, style.LARGE)
+        title = style.wrap(
+            _common.metric_title(str(table["metric"].iloc[0])), plan.width, style.LARGE
+        )
         over = _TITLE * (title.count("\n") + 1) + 0.12
         drawn = style.figure(width, _HEIGHT + plan.under + over)
         ax = style.placed(drawn, left=plan.left, right=_RIGHT, bottom=plan.under, top=over)
@@ -66,15 +75,21 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
 
 
 def _column(table: pd.DataFrame) -> str:
-    """The stratum along the axis; one more stratum beside the mode would need a figure for each of its values."""
+    """The stratum along the axis; one more stratum beside the mode would need a figure for each of
+    its values.
+    """
     columns = [name for name in _common.strata(table) if name != "mode"]
     if not columns:
-        raise ValueError("figures.gradient needs a stratum beside 'mode'; fnb.gradient makes such a table")
+        raise ValueError(
+            "figures.gradient needs a stratum beside 'mode'; fnb.gradient makes such a table"
+        )
     column = str(table.attrs.get("ordered", columns[0]))
     column = column if column in columns else columns[0]
     for other in columns:
         if other != column and table[other].nunique() > 1:
-            raise ValueError(f"figures.gradient draws one stratum, {column}; choose one value of {other} for a figure")
+            raise ValueError(
+                f"figures.gradient draws one stratum, {column}; choose one value of {other} for a figure"
+            )
     if table["metric"].nunique() > 1:
         raise ValueError("figures.gradient draws one metric; choose one, or call figures.forest")
     keys = [name for name in (column, "mode") if name in table.columns]
@@ -99,9 +114,11 @@ def _is_total(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where everything goes: places of strata, shifts of modes, and the inches of names and counts under the axis.
+    """Where everything goes: places of strata, shifts of modes, and the inches of names and counts
+    under the axis.
 
-    Names and counts that are wider than their place are turned; turned ones that still touch stand on two levels.
+    Names and counts that are wider than their place are turned; turned ones that still touch stand
+    on two levels.
     """
 
     column: str
@@ -163,7 +180,9 @@ class _Plan:
         """Inches of the names of strata."""
         if not self.turned_names:
             return 0.14 + _LINE * max(_name(value, self.room).count("\n") for value in self.places)
-        return self.levels * max(style.text_width(_long(value), bold=True) + 0.05 for value in self.places)
+        return self.levels * max(
+            style.text_width(_long(value), bold=True) + 0.05 for value in self.places
+        )
 
     @property
     def row_height(self) -> float:
@@ -179,7 +198,9 @@ class _Plan:
 
 
 def _name(value: Any, room: float) -> str:
-    return style.wrap(_common.stratum(value), max(0.1, room - 0.04) / (1.1 if _is_total(value) else 1))
+    return style.wrap(
+        _common.stratum(value), max(0.1, room - 0.04) / (1.1 if _is_total(value) else 1)
+    )
 
 
 def _long(value: Any) -> str:
@@ -196,7 +217,14 @@ def _axis(ax: Axes, plan: _Plan, title: str) -> None:
         words = _long(value) if plan.turned_names else _name(value, plan.room)
         level = i % plan.levels if plan.turned_names else 0
         down = -5 - 72 * level * plan.name_height / plan.levels
-        _under(ax, words, place, down, turned=plan.turned_names, fontweight="bold" if _is_total(value) else "normal")
+        _under(
+            ax,
+            words,
+            place,
+            down,
+            turned=plan.turned_names,
+            fontweight="bold" if _is_total(value) else "normal",
+        )
     totals = [place for value, place in plan.places.items() if _is_total(value)]
     if totals and len(totals) < len(places):
         ax.axvline(totals[0] - 0.65, color=style.PALE, lw=0.8)
@@ -211,23 +239,42 @@ def _mark(ax: Axes, plan: _Plan, row: Any) -> None:
         return
     if kind == "insufficient":
         words = style.fit(_marks.few(row), _HEIGHT - 0.1)
-        ax.text(at, 0.5, words, rotation=90, ha="center", va="center", bbox={**_marks.WHITE, "pad": 0.3})
+        ax.text(
+            at, 0.5, words, rotation=90, ha="center", va="center", bbox={**_marks.WHITE, "pad": 0.3}
+        )
     elif kind == "not computable":
         lines = style.wrap(style.drawable(reason(row["note"]), 160), _HEIGHT - 0.15).split("\n")
         fit = max(1, int(wide / _SLOT))
-        why = "\n".join(lines if len(lines) <= fit else [*lines[: fit - 1], style.fit(lines[fit - 1] + "\u2026", 1.8)])
-        blank = ax.text(at, 0.03, why, rotation=90, ha="center", va="bottom", color=style.GREY, linespacing=1.05)
+        why = "\n".join(
+            lines
+            if len(lines) <= fit
+            else [*lines[: fit - 1], style.fit(lines[fit - 1] + "\u2026", 1.8)]
+        )
+        blank = ax.text(
+            at, 0.03, why, rotation=90, ha="center", va="bottom", color=style.GREY, linespacing=1.05
+        )
         blank.set_gid(f"blank:{row.name}")
 
 
 def _rows_under(ax: Axes, plan: _Plan, rows: list[Row]) -> None:
-    """Counts under each stratum, a row per mode, led by the mode's name and marker: legend and numbers in one."""
+    """Counts under each stratum, a row per mode, led by the mode's name and marker: legend and
+    numbers in one.
+    """
     downs = [-72 * (0.12 + plan.name_height + i * plan.row_height) for i in range(len(plan.looks))]
     for down, (mode, look) in zip(downs, plan.looks.items(), strict=True):
         name = style.fit(style.drawable(mode) or "all", plan.left - 0.22)
         _under(ax, name, -0.5, down, ha="right", shift=-14)
-        key = Line2D([-0.5], [0], marker=look.marker, ms=4.5, color=look.face, mec=style.INK, mew=0.6, ls="",
-                     clip_on=False)  # fmt: skip
+        key = Line2D(
+            [-0.5],
+            [0],
+            marker=look.marker,
+            ms=4.5,
+            color=look.face,
+            mec=style.INK,
+            mew=0.6,
+            ls="",
+            clip_on=False,
+        )
         move = ScaledTranslation(-7 / 72, (down - 3.7) / 72, ax.figure.dpi_scale_trans)
         key.set_transform(ax.get_xaxis_transform() + move)
         key.set_gid(f"key:{name}")
@@ -237,7 +284,9 @@ def _rows_under(ax: Axes, plan: _Plan, rows: list[Row]) -> None:
         place = list(plan.looks).index(row["mode"]) if "mode" in row else 0
         level = order.index(row[plan.column]) % plan.levels if plan.turned_counts else 0
         down = downs[place] - 72 * level * (plan.row_height - _GAP) / plan.levels
-        words = _under(ax, plan.words[i], plan.places[row[plan.column]], down, turned=plan.turned_counts)
+        words = _under(
+            ax, plan.words[i], plan.places[row[plan.column]], down, turned=plan.turned_counts
+        )
         words.set_gid(f"label:{row.name}")
 
 
@@ -253,9 +302,19 @@ def _under(
     **look: Any,
 ) -> Text:
     """Words under the axis, `down` points (negative) from it."""
-    return ax.annotate(words, (at, 0), (shift, down), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
-                       ha=ha, va="top", rotation=90 if turned else 0, linespacing=1.05, annotation_clip=False,
-                       **look)  # fmt: skip
+    return ax.annotate(
+        words,
+        (at, 0),
+        (shift, down),
+        xycoords=ax.get_xaxis_transform(),
+        textcoords="offset points",
+        ha=ha,
+        va="top",
+        rotation=90 if turned else 0,
+        linespacing=1.05,
+        annotation_clip=False,
+        **look,
+    )
 
 
 def _counts(row: Any, *, two_lines: bool) -> str:
@@ -280,8 +339,14 @@ def _join(ax: Axes, plan: _Plan, rows: list[Row]) -> None:
             rates = [Estimate.from_row(row) for row in (first, second)]
             if any(one.kind in ("insufficient", "not computable") for one in rates):
                 continue
-            joined = Line2D([plan.at(first), plan.at(second)], [one.rate for one in rates], color=look.line, lw=0.8,
-                            ls=":", zorder=1)  # fmt: skip
+            joined = Line2D(
+                [plan.at(first), plan.at(second)],
+                [one.rate for one in rates],
+                color=look.line,
+                lw=0.8,
+                ls=":",
+                zorder=1,
+            )
             joined.set_gid(f"join:{first.name}")
             ax.add_line(joined)
 

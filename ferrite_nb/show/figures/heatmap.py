@@ -25,18 +25,19 @@ def heatmap(table: pd.DataFrame, *, width: str = "text") -> Chart:
 
     Parameters
     ----------
-    table : a table of `fnb.rates` with one metric and two strata, such as `by=["suite", "mode"]`; margins are rows
-        with the stratum "micro: all cases"
+    table : a table of `fnb.rates` with one metric and two strata, such as `by=["suite", "mode"]`;
+        margins are rows with the stratum "micro: all cases"
     width : "column" (3.3 in) or "text" (7 in)
 
     Returns
     -------
-    Chart. In each cell stand `k/n` and `[low, high]`; insufficient data is hatched, what is not computable says why,
-    a pair that the table does not hold has a dot.
+    Chart. In each cell stand `k/n` and `[low, high]`; insufficient data is hatched, what is not
+    computable says why, a pair that the table does not hold has a dot.
 
     Raises
     ------
-    ValueError : more or fewer than two strata, cells too narrow for text of 7 points, or what `forest` refuses.
+    ValueError : more or fewer than two strata, cells too narrow for text of 7 points, or what
+        `forest` refuses.
     """
     table = _common.checked(table, "heatmap", _common.RATE_COLUMNS, "rates")
     if table.empty:
@@ -55,8 +56,12 @@ def heatmap(table: pd.DataFrame, *, width: str = "text") -> Chart:
             for place, other in enumerate(plan.columns):
                 if (value, other) not in there:
                     middle = plan.tops[at] + plan.tall / 2
-                    ax.text(place + 0.5, middle, "\u00b7", ha="center", va="center", fontsize=14).set_gid("none")
-    return _common.finish(drawn, table, _alt(table, [rows, columns]), _caption(table, rows, columns))
+                    ax.text(
+                        place + 0.5, middle, "\u00b7", ha="center", va="center", fontsize=14
+                    ).set_gid("none")
+    return _common.finish(
+        drawn, table, _alt(table, [rows, columns]), _caption(table, rows, columns)
+    )
 
 
 def _strata(table: pd.DataFrame) -> tuple[str, str]:
@@ -64,10 +69,16 @@ def _strata(table: pd.DataFrame) -> tuple[str, str]:
         raise ValueError("figures.heatmap draws one metric; choose one, and draw a figure for each")
     strata = _common.strata(table)
     varied = [name for name in strata if table[name].nunique() > 1]
-    chosen = varied if len(varied) > 1 else [*varied, *(name for name in strata if name not in varied)][:2]
+    chosen = (
+        varied
+        if len(varied) > 1
+        else [*varied, *(name for name in strata if name not in varied)][:2]
+    )
     if len(chosen) != 2:
-        raise ValueError(f"figures.heatmap needs two strata, got {', '.join(map(plain, chosen)) or 'none'}; "
-                         'fnb.rates(runs, "ASR", by=["suite", "mode"]) makes such a table')  # fmt: skip
+        raise ValueError(
+            f"figures.heatmap needs two strata, got {', '.join(map(plain, chosen)) or 'none'}; "
+            'fnb.rates(runs, "ASR", by=["suite", "mode"]) makes such a table'
+        )
     twice = table[table.duplicated(chosen)]
     if not twice.empty:
         raise ValueError(
@@ -78,7 +89,9 @@ def _strata(table: pd.DataFrame) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The matrix in inches: which stratum goes down and which across, cell sizes, and where rows begin."""
+    """The matrix in inches: which stratum goes down and which across, cell sizes, and where rows
+    begin.
+    """
 
     down: str
     across: str
@@ -111,7 +124,9 @@ class _Plan:
 
 
 def _fitting(table: pd.DataFrame, rows: str, columns: str, room: float) -> _Plan:
-    """The first layout whose cells hold their text: as asked for, with bounds on two lines, or turned."""
+    """The first layout whose cells hold their text: as asked for, with bounds on two lines, or
+    turned.
+    """
     for down, across in ((rows, columns), (columns, rows)):
         for lines in (2, 3):
             plan = _plan(table, down, across, room, lines)
@@ -139,8 +154,12 @@ def _words(row: Any, lines: int, wide: float) -> str:
     if estimate.kind == "not computable":
         why = style.drawable(reason(row["note"]), 160)
         narrow = max(map(style.text_width, why.split(" ")[:2])) > wide - 0.06
-        kept = style.wrap(why.removeprefix("not computable: ") if narrow else why, wide - 0.06).split("\n")
-        return "\n".join(kept if len(kept) <= 4 else [*kept[:3], style.fit(f"{kept[3]}\u2026", wide - 0.06)])
+        kept = style.wrap(
+            why.removeprefix("not computable: ") if narrow else why, wide - 0.06
+        ).split("\n")
+        return "\n".join(
+            kept if len(kept) <= 4 else [*kept[:3], style.fit(f"{kept[3]}\u2026", wide - 0.06)]
+        )
     if estimate.kind == "insufficient":
         return style.wrap(f"{estimate.counts} {_marks.few(row)}", wide - 0.06)
     bounds = bracket(estimate.low, estimate.high)
@@ -151,7 +170,9 @@ def _words(row: Any, lines: int, wide: float) -> str:
 def _head(value: Any, wide: float) -> str:
     room = (wide - 0.02) / (1.12 if _is_margin(value) else 1)
     words = style.wrap(_common.stratum(value), room).split("\n")
-    return "\n".join(words if len(words) <= 3 else [*words[:2], style.fit(f"{words[2]}\u2026", room)])
+    return "\n".join(
+        words if len(words) <= 3 else [*words[:2], style.fit(f"{words[2]}\u2026", room)]
+    )
 
 
 def _axes(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
@@ -166,12 +187,29 @@ def _axes(ax: Axes, plan: _Plan, table: pd.DataFrame) -> None:
         weight = "bold" if _is_margin(value) else "normal"
         _marks.beside(ax, name, plan.tops[at] + plan.tall / 2, -72 * plan.left, fontweight=weight)
     for place, value in enumerate(plan.columns):
-        ax.text(place + 0.5, -0.04, _head(value, plan.wide), ha="center", va="bottom", linespacing=1.05,
-                fontweight="bold" if _is_margin(value) else "normal")  # fmt: skip
+        ax.text(
+            place + 0.5,
+            -0.04,
+            _head(value, plan.wide),
+            ha="center",
+            va="bottom",
+            linespacing=1.05,
+            fontweight="bold" if _is_margin(value) else "normal",
+        )
     whole = plan.left + plan.wide * len(plan.columns)
-    title = style.wrap(_common.metric_title(str(table["metric"].iloc[0])), 0.88 * whole, style.LARGE)
-    _marks.beside(ax, title, 0, -72 * plan.left, lift=72 * plan.head + 4, va="bottom", fontweight="bold",
-                  fontsize=style.LARGE)  # fmt: skip
+    title = style.wrap(
+        _common.metric_title(str(table["metric"].iloc[0])), 0.88 * whole, style.LARGE
+    )
+    _marks.beside(
+        ax,
+        title,
+        0,
+        -72 * plan.left,
+        lift=72 * plan.head + 4,
+        va="bottom",
+        fontweight="bold",
+        fontsize=style.LARGE,
+    )
 
 
 def _is_margin(value: Any) -> bool:
@@ -181,16 +219,28 @@ def _is_margin(value: Any) -> bool:
 def _cell(ax: Axes, plan: _Plan, row: Any) -> None:
     estimate = Estimate.from_row(row)
     place, top = plan.columns.index(row[plan.across]), plan.tops[plan.rows.index(row[plan.down])]
-    shade = 1.0 if estimate.kind in ("insufficient", "not computable") else 1 - _DARKEST * estimate.rate
-    box = Rectangle((place, top), 1, plan.tall, facecolor=(shade, shade, shade), edgecolor=style.PALE, lw=0.8)
+    shade = (
+        1.0 if estimate.kind in ("insufficient", "not computable") else 1 - _DARKEST * estimate.rate
+    )
+    box = Rectangle(
+        (place, top), 1, plan.tall, facecolor=(shade, shade, shade), edgecolor=style.PALE, lw=0.8
+    )
     if estimate.kind == "insufficient":
         box.set_hatch(style.HATCH)
     box.set_gid(f"{'hatched' if estimate.kind == 'insufficient' else 'cell'}:{row.name}")
     ax.add_patch(box)
     ink = style.GREY if estimate.kind == "not computable" else style.on(shade)
     back = _marks.WHITE if estimate.kind == "insufficient" else None
-    words = ax.text(place + 0.5, top + plan.tall / 2, _words(row, plan.lines, plan.wide), color=ink,
-                    ha="center", va="center", linespacing=1.05, bbox=back)  # fmt: skip
+    words = ax.text(
+        place + 0.5,
+        top + plan.tall / 2,
+        _words(row, plan.lines, plan.wide),
+        color=ink,
+        ha="center",
+        va="center",
+        linespacing=1.05,
+        bbox=back,
+    )
     words.set_gid(f"{'blank' if estimate.kind == 'not computable' else 'label'}:{row.name}")
 
 
@@ -198,7 +248,9 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
     estimates = [Estimate.from_row(row) for row in rows_of(table)]
     names = [_common.name_of(row, columns) for row in rows_of(table)]
     marks = [f"{name} {one.label()}" for name, one in zip(names, estimates, strict=True)]
-    inner = [i for i in range(len(table)) if not any(_is_margin(table[name][i]) for name in columns)]
+    inner = [
+        i for i in range(len(table)) if not any(_is_margin(table[name][i]) for name in columns)
+    ]
     finding = _common.extremes([names[i] for i in inner], [estimates[i] for i in inner])
     unread = sum(one.kind in ("insufficient", "not computable") for one in estimates)
     more = [f"{unread} cells are insufficient or not computable."] if unread else []

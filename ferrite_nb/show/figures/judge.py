@@ -1,4 +1,6 @@
-"""Judge: sensitivity and specificity by condition, and the rate as judged, as people see it, and corrected."""
+"""Judge: sensitivity and specificity by condition, and the rate as judged, as people see it, and
+corrected.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,50 @@ from ..text import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
 _PARTS = ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")
-_COLUMNS = ("tp", "fn", "tn", "fp", "n", *(f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high")),
-            "constant_judge", "flagged", "judged", "raw", "corrected_note", "note")  # fmt: skip
-_NOT_STRATA = frozenset((*_COLUMNS, "kappa", "kappa_low", "kappa_high", "kappa_state", "prevalence", "human_missing",
-                         "judge_missing", "other", "people_differ"))  # fmt: skip
+_COLUMNS = (
+    "tp",
+    "fn",
+    "tn",
+    "fp",
+    "n",
+    *(f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high")),
+    "constant_judge",
+    "flagged",
+    "judged",
+    "raw",
+    "corrected_note",
+    "note",
+)
+_NOT_STRATA = frozenset(
+    (
+        *_COLUMNS,
+        "kappa",
+        "kappa_low",
+        "kappa_high",
+        "kappa_state",
+        "prevalence",
+        "human_missing",
+        "judge_missing",
+        "other",
+        "people_differ",
+    )
+)
 _LEFT, _RIGHT = ("se", "sp", "agreement"), ("observed", "people", "fixed", "corrected")
-_WORDS = {"se": "Se", "sp": "Sp", "observed": "as judged", "people": "by people", "fixed": "Se, Sp fixed"}
+_WORDS = {
+    "se": "Se",
+    "sp": "Sp",
+    "observed": "as judged",
+    "people": "by people",
+    "fixed": "Se, Sp fixed",
+}
 _GREY = style.Series(style.PALE, style.GREY, "d", "")
 _LOOKS = {"observed": style.SERIES[1], "people": style.SERIES[2], "fixed": _GREY}
 _LINE, _GAP, _HEADING = _marks.LINE, 0.06, 0.2  # inches
 
 
 def judge(table: pd.DataFrame, *, width: str = "column") -> Chart:
-    """May I trust the labels: Se, Sp and agreement between brackets, and the rate before and after correction.
+    """May I trust the labels: Se, Sp and agreement between brackets, and the rate before and after
+    correction.
 
     Parameters
     ----------
@@ -38,13 +71,17 @@ def judge(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
     Returns
     -------
-    Chart. Left, per judge and condition: the four counts, Se, Sp and agreement, and in grey the agreement of a judge
-    that always gives the commoner answer. Right: the rate as judged, by people, corrected with Se and Sp taken as known
-    (grey), and corrected with their error carried. A corrected value below 0 is an arrow at 0 with its raw value.
+    Chart. Left, per judge and condition: the four counts, Se, Sp and agreement, and in grey the
+        agreement of a judge
+    that always gives the commoner answer. Right: the rate as judged, by people, corrected with Se
+        and Sp taken as known
+    (grey), and corrected with their error carried. A corrected value below 0 is an arrow at 0 with
+    its raw value.
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, mixed suite versions.
+    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, mixed
+        suite versions.
     """
     table = _common.checked(table, "judge", _COLUMNS, "judges")
     if table.empty:
@@ -105,8 +142,19 @@ def _rate(row: Any, part: str) -> Any:
         class_of = {"se": "no positive case", "sp": "no negative case"}
         note = f"not computable: {class_of.get(part, 'no case') if n == 0 else note}"
     elif not missing(row[part]):
-        note = "insufficient data (n<5)" if 0 < n < _common.FEW and part not in ("fixed", "corrected") else ""
-    cells = {"k": k, "n": n, "rate": row[part], "low": row[f"{part}_low"], "high": row[f"{part}_high"], "note": note}
+        note = (
+            "insufficient data (n<5)"
+            if 0 < n < _common.FEW and part not in ("fixed", "corrected")
+            else ""
+        )
+    cells = {
+        "k": k,
+        "n": n,
+        "rate": row[part],
+        "low": row[f"{part}_low"],
+        "high": row[f"{part}_high"],
+        "note": note,
+    }
     return pd.Series(cells, name=f"{row.name}:{part}", dtype=object)
 
 
@@ -115,14 +163,20 @@ def _word(part: str) -> str:
 
 
 def _label(row: Any, part: str) -> str:
-    """The words beside a mark: counts and bounds, or bounds and the raw value of a corrected rate."""
+    """The words beside a mark: counts and bounds, or bounds and the raw value of a corrected
+    rate.
+    """
     one = _rate(row, part)
     if missing(one["rate"]):
         return style.drawable(reason(one["note"]), 160)
     if part not in ("fixed", "corrected"):
         return style.drawable(Estimate.from_row(one).label(), 120)
     said = f"{digits(one['rate'])}% {bracket(one['low'], one['high'])}"
-    return f"{said}, raw {_signed(row['raw'])}" if not missing(row["raw"]) and not 0 <= row["raw"] <= 1 else said
+    return (
+        f"{said}, raw {_signed(row['raw'])}"
+        if not missing(row["raw"]) and not 0 <= row["raw"] <= 1
+        else said
+    )
 
 
 def _signed(value: float) -> str:
@@ -141,7 +195,9 @@ class _Line:
 
 @dataclass
 class _Panel:
-    """The rates of one panel, laid out in inches before any ink; rows of the table are blocks with a heading."""
+    """The rates of one panel, laid out in inches before any ink; rows of the table are blocks with
+    a heading.
+    """
 
     table: pd.DataFrame
     columns: list[str]
@@ -163,19 +219,29 @@ class _Panel:
             self.headings.append((self.height + _HEADING / 2, name, True))
             self.height += _HEADING
             if self.parts == _LEFT:
-                counts = ", ".join(f"{name} {number(row[name])}" for name in ("tp", "fn", "fp", "tn"))
-                self.headings.append((self.height + _LINE / 2, style.fit(counts, self.room - 0.2), False))
+                counts = ", ".join(
+                    f"{name} {number(row[name])}" for name in ("tp", "fn", "fp", "tn")
+                )
+                self.headings.append(
+                    (self.height + _LINE / 2, style.fit(counts, self.room - 0.2), False)
+                )
                 self.height += _LINE + 0.03
             for part in self.parts:
                 self._line(row, part)
-            self.height = max(self.height + 0.06, start + (self.least[place] if self.least else 0.0))
+            self.height = max(
+                self.height + 0.06, start + (self.least[place] if self.least else 0.0)
+            )
             self.blocks.append(self.height - start)
 
     def _line(self, row: Any, part: str) -> None:
         kind = Estimate.from_row(_rate(row, part)).kind
         label = _label(row, part)
         blank = kind == "not computable"
-        words = style.wrap(label, self.axis + self.right - 0.05) if blank else style.wrap_label(label, self.right)
+        words = (
+            style.wrap(label, self.axis + self.right - 0.05)
+            if blank
+            else style.wrap_label(label, self.right)
+        )
         tall = _LINE * (words.count("\n") + 1) + _GAP
         self.lines.append(_Line(self.height + tall / 2, part, row, words))
         self.height += tall
@@ -188,9 +254,13 @@ class _Panel:
         _marks.rate_axis(ax, ticks=3)
         edge = -72 * self.left - 4
         title = "Judge against people" if self.parts == _LEFT else "The rate, judged and corrected"
-        _marks.beside(ax, title, 0, edge, lift=6, va="bottom", fontweight="bold", fontsize=style.LARGE)
+        _marks.beside(
+            ax, title, 0, edge, lift=6, va="bottom", fontweight="bold", fontsize=style.LARGE
+        )
         for at, words, bold in self.headings:
-            said = _marks.beside(ax, words, at, edge, fontweight="bold" if bold else "normal", bbox=_marks.WHITE)
+            said = _marks.beside(
+                ax, words, at, edge, fontweight="bold" if bold else "normal", bbox=_marks.WHITE
+            )
             said.set_in_layout(False)
         for line in self.lines:
             _marks.beside(ax, _word(line.part), line.at, edge)
@@ -201,8 +271,17 @@ class _Panel:
         look = _LOOKS.get(part, style.SERIES[0])
         kind = Estimate.from_row(row).kind
         if part == "agreement" and not missing(line.row["constant_judge"]):
-            constant = Line2D([line.row["constant_judge"]], [line.at], marker="d", ms=5, color=style.PALE, ls="",
-                              mec=style.GREY, mew=0.8, clip_on=False)  # fmt: skip
+            constant = Line2D(
+                [line.row["constant_judge"]],
+                [line.at],
+                marker="d",
+                ms=5,
+                color=style.PALE,
+                ls="",
+                mec=style.GREY,
+                mew=0.8,
+                clip_on=False,
+            )
             constant.set_gid(f"constant:{place}")
             ax.add_line(constant)
         if kind == "not computable":
@@ -227,7 +306,9 @@ class _Panel:
             return
         below = line.row["raw"] < 0
         _marks.interval(ax, place, line.at, bounds, look, ends=(bounds[1] if below else bounds[0],))
-        _marks.arrow(ax, place, line.at, bounds[1] if below else bounds[0], 0.0 if below else 1.0, look)
+        _marks.arrow(
+            ax, place, line.at, bounds[1] if below else bounds[0], 0.0 if below else 1.0, look
+        )
 
 
 def _marks_of(table: pd.DataFrame, columns: list[str]) -> list[str]:
@@ -244,10 +325,19 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
         names = [_common.name_of(row, columns) for row in rows_of(table)]
         estimates = [Estimate.from_row(_rate(row, part)) for row in rows_of(table)]
         finding.append(f"{_word(part)}: {_common.extremes(names, estimates)}")
-    cells = [f"{_common.name_of(row, columns)} {number(row['tp'])}, {number(row['fn'])}, {number(row['fp'])}, "
-             f"{number(row['tn'])}" for row in rows_of(table)]  # fmt: skip
-    counts = f"tp, fn, fp, tn: {'; '.join(cells)}." if len(table) <= 3 else f"{len(table)} judges or conditions."
-    what = "A judge against people's labels, and the rate it reports, with k/n and bounds in percent"
+    cells = [
+        f"{_common.name_of(row, columns)} {number(row['tp'])}, {number(row['fn'])}, {number(row['fp'])}, "
+        f"{number(row['tn'])}"
+        for row in rows_of(table)
+    ]
+    counts = (
+        f"tp, fn, fp, tn: {'; '.join(cells)}."
+        if len(table) <= 3
+        else f"{len(table)} judges or conditions."
+    )
+    what = (
+        "A judge against people's labels, and the rate it reports, with k/n and bounds in percent"
+    )
     marks = _marks_of(table, columns)
     if len(table) <= 2:  # seven rates of a row are drawn at one place and read as one mark
         return _common.alt_text(what, " ".join([*finding, counts]), ["; ".join(marks)])
@@ -255,11 +345,20 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
 
 
 def _caption(table: pd.DataFrame) -> str:
-    extra = ["Se, Sp, agreement, as judged and by people: Wilson", "grey diamond: a judge that always gives the "
-             "commoner answer", "grey: corrected as if Se and Sp were known; main: their error is carried"]  # fmt: skip
+    extra = [
+        "Se, Sp, agreement, as judged and by people: Wilson",
+        "grey diamond: a judge that always gives the commoner answer",
+        "grey: corrected as if Se and Sp were known; main: their error is carried",
+    ]
     counts = [_counts(row, part) for row in rows_of(table) for part in ("se", "sp")]
     if all(n < _common.FEW for _, n in counts):
         extra.append("every cell has insufficient data")
-    known = dict.fromkeys(style.drawable(note, 100) for note in table["corrected_note"] if not missing(note))
-    return _common.caption(table, "Judges against people's labels, and the rate before and after correction", *extra,
-                           *list(known)[:3])  # fmt: skip
+    known = dict.fromkeys(
+        style.drawable(note, 100) for note in table["corrected_note"] if not missing(note)
+    )
+    return _common.caption(
+        table,
+        "Judges against people's labels, and the rate before and after correction",
+        *extra,
+        *list(known)[:3],
+    )

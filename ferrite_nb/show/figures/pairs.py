@@ -19,8 +19,19 @@ from . import _common, _marks
 
 _COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "note")
 _NOT_STRATA = frozenset(
-    ("metric", *_COLUMNS, "both", "neither", "rate_a", "rate_b", "h", "log10_p", "p_holm", "unpaired")
-)  # fmt: skip
+    (
+        "metric",
+        *_COLUMNS,
+        "both",
+        "neither",
+        "rate_a",
+        "rate_b",
+        "h",
+        "log10_p",
+        "p_holm",
+        "unpaired",
+    )
+)
 _LINE, _GAP, _HEADING = 0.125, 0.14, 0.2  # inches
 _FEWEST = 6  # discordant pairs: with five the smallest possible two-sided p is 0.0625
 _LOOK = style.SERIES[0]
@@ -36,13 +47,14 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
     Returns
     -------
-    Chart. At the left of each row two bars show the cases that only A (b) and only B (c) lets through; at the right
-    stand the difference with its bounds in points, Cohen's h, p and Holm's p. The interval that ignores the pairing
-    is grey.
+    Chart. At the left of each row two bars show the cases that only A (b) and only B (c) lets
+    through; at the right stand the difference with its bounds in points, Cohen's h, p and Holm's p.
+    The interval that ignores the pairing is grey.
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, mixed suite versions.
+    ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, mixed
+        suite versions.
     """
     table = _common.checked(table, "pairs", _COLUMNS, "compare")
     if table.empty:
@@ -54,7 +66,9 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
         lines = _layout(table, texts, room)
         height = lines[-1].bottom + 0.02
         drawn = style.figure(width, height + 0.5)
-        strip, main = drawn.subplots(1, 2, sharey=True, gridspec_kw={"width_ratios": [1, 2 if room > 4 else 1.25]})
+        strip, main = drawn.subplots(
+            1, 2, sharey=True, gridspec_kw={"width_ratios": [1, 2 if room > 4 else 1.25]}
+        )
         _axes(strip, main, table, height)
         most = max(1, int(table[["b", "c"]].to_numpy().max()))
         for line in lines:
@@ -86,12 +100,18 @@ def _kind(row: Any) -> str:
 
 
 def _words(row: Any, *, wide: bool) -> list[str]:
-    """The lines at the right of a row: difference and bounds, h, p and Holm's p, what was left out."""
+    """The lines at the right of a row: difference and bounds, h, p and Holm's p, what was left
+    out.
+    """
     kind, tests = _kind(row), _tests(row)
     out = []
     if kind == "plain":
         said = difference_text(row["diff"], row["low"], row["high"]).replace(" points", "")
-        out = [said, "; ".join(tests)] if wide else [said, *(line for test in tests for line in _narrow(test))]
+        out = (
+            [said, "; ".join(tests)]
+            if wide
+            else [said, *(line for test in tests for line in _narrow(test))]
+        )
     elif kind == "no interval":
         out = [f"{digits(row['diff'])} points", "no interval: see the table"]
     elif kind == "insufficient":
@@ -134,14 +154,22 @@ def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_R
     strata = [name for name in _common.strata(table) if name not in _NOT_STRATA]
     several = table["metric"].nunique() > 1 if "metric" in table.columns else False
     lead = [*(["metric"] if several else []), *strata]
-    left = room - max(style.text_width(line) for words in texts for line in [*words, "unpaired"]) - 0.2
+    left = (
+        room - max(style.text_width(line) for words in texts for line in [*words, "unpaired"]) - 0.2
+    )
     top, previous, lines = 0.02, "", []
     for row, words in zip(rows_of(table), texts, strict=True):
         group = _common.name_of(row, lead) if lead else ""
         heading = style.fit(group, room - 0.2, bold=True) if group != previous else ""
         top += _HEADING if heading else 0
-        name = style.fit(f"{style.drawable(row['mode_a'])} \u2212 {style.drawable(row['mode_b'])}", left)
-        why = style.wrap(style.drawable(reason(row["note"]), 160), left) if _kind(row) == "not computable" else ""
+        name = style.fit(
+            f"{style.drawable(row['mode_a'])} \u2212 {style.drawable(row['mode_b'])}", left
+        )
+        why = (
+            style.wrap(style.drawable(reason(row["note"]), 160), left)
+            if _kind(row) == "not computable"
+            else ""
+        )
         tall = _LINE * max(2.6, len(words), why.count("\n") + 2.2) + _GAP
         lines.append(_Row(top, top + tall, row, name, heading, "\n".join(words), why))
         top, previous = top + tall, group
@@ -150,8 +178,14 @@ def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_R
 
 def _scale(table: pd.DataFrame) -> float:
     """The half width of the scale: the least of 25, 50 and 100 points that holds everything."""
-    ends = [name for name in ("diff", "low", "high", "independent_low", "independent_high") if name in table.columns]
-    largest = max([abs(value) for name in ends for value in table[name] if not missing(value)], default=1.0)
+    ends = [
+        name
+        for name in ("diff", "low", "high", "independent_low", "independent_high")
+        if name in table.columns
+    ]
+    largest = max(
+        [abs(value) for name in ends for value in table[name] if not missing(value)], default=1.0
+    )
     return next(half for half in (0.25, 0.5, 1.0) if largest <= half)
 
 
@@ -166,8 +200,16 @@ def _axes(strip: Axes, main: Axes, table: pd.DataFrame, height: float) -> None:
     strip.spines["bottom"].set_visible(False)
     main.patch.set_visible(False)
     for words, side in (("A only\n(b)", -1), ("B only\n(c)", 1)):
-        strip.annotate(words, (0, height), (4 * side, -3), textcoords="offset points", va="top", linespacing=1.05,
-                       ha="left" if side > 0 else "right", annotation_clip=False)  # fmt: skip
+        strip.annotate(
+            words,
+            (0, height),
+            (4 * side, -3),
+            textcoords="offset points",
+            va="top",
+            linespacing=1.05,
+            ha="left" if side > 0 else "right",
+            annotation_clip=False,
+        )
     main.set_xlim(-half, half)
     marks = (-half, 0.0, half)
     main.set_xticks(marks, [f"{100 * mark:g}".replace("-", "\u2212") for mark in marks])
@@ -181,15 +223,27 @@ def _draw(strip: Axes, main: Axes, line: _Row, most: int) -> None:
     row, kind, place = line.row, _kind(line.row), int(line.row.name)
     left = strip.get_yaxis_transform()
     if line.heading:
-        heading = main.text(0, line.at - _HEADING / 2, line.heading, transform=left, fontweight="bold", va="center")
+        heading = main.text(
+            0, line.at - _HEADING / 2, line.heading, transform=left, fontweight="bold", va="center"
+        )
         heading.set_in_layout(False)
     # names are drawn on the later axes, above all lines
-    name = main.text(0, line.at + _LINE / 2, line.name, transform=left, va="center", bbox=_marks.WHITE)
+    name = main.text(
+        0, line.at + _LINE / 2, line.name, transform=left, va="center", bbox=_marks.WHITE
+    )
     name.set_in_layout(False)
     middle = line.at + _LINE * 1.85
     if kind == "not computable":
-        words = main.text(0, line.at + 1.15 * _LINE, line.why, transform=left, color=style.GREY, bbox=_marks.WHITE,
-                          va="top", linespacing=1.05)  # fmt: skip
+        words = main.text(
+            0,
+            line.at + 1.15 * _LINE,
+            line.why,
+            transform=left,
+            color=style.GREY,
+            bbox=_marks.WHITE,
+            va="top",
+            linespacing=1.05,
+        )
         words.set_in_layout(False)
         words.set_gid(f"blank:{place}")
     else:
@@ -197,7 +251,9 @@ def _draw(strip: Axes, main: Axes, line: _Row, most: int) -> None:
     if kind == "plain":
         if not missing(row.get("independent_low")):
             bounds = (row["independent_low"], row["independent_high"])
-            grey = Line2D(bounds, [middle + 0.1] * 2, color=style.GREY, lw=0.8, marker="|", ms=4, mew=0.8)
+            grey = Line2D(
+                bounds, [middle + 0.1] * 2, color=style.GREY, lw=0.8, marker="|", ms=4, mew=0.8
+            )
             grey.set_gid(f"grey:{place}")
             main.add_line(grey)
         _marks.interval(main, place, middle, (row["low"], row["high"]), _LOOK)
@@ -217,12 +273,24 @@ def _bars(strip: Axes, row: Any, at: float, most: int) -> None:
         count = int(row[name])
         long = 0.55 * count / most
         bar = Rectangle(
-            (0, at - 0.06), side * long, 0.12, facecolor=style.PALE, edgecolor=style.INK, lw=0.8, hatch=hatch
+            (0, at - 0.06),
+            side * long,
+            0.12,
+            facecolor=style.PALE,
+            edgecolor=style.INK,
+            lw=0.8,
+            hatch=hatch,
         )
         bar.set_gid(f"{name}:{row.name}")
         strip.add_patch(bar)
-        strip.annotate(str(count), (side * long, at), (3 * side, 0), textcoords="offset points", va="center",
-                       ha="left" if side > 0 else "right")  # fmt: skip
+        strip.annotate(
+            str(count),
+            (side * long, at),
+            (3 * side, 0),
+            textcoords="offset points",
+            va="center",
+            ha="left" if side > 0 else "right",
+        )
 
 
 def _mark(row: Any, columns: list[str]) -> str:
@@ -239,11 +307,15 @@ def _mark(row: Any, columns: list[str]) -> str:
 
 
 def _alt(table: pd.DataFrame) -> str:
-    metric = ", ".join(style.drawable(name) for name in dict.fromkeys(table.get("metric", ["a rate"])))
+    metric = ", ".join(
+        style.drawable(name) for name in dict.fromkeys(table.get("metric", ["a rate"]))
+    )
     strata = [name for name in _common.strata(table) if name not in _NOT_STRATA]
     several = table["metric"].nunique() > 1 if "metric" in table.columns else False
     columns = [*(["metric"] if several else []), *strata]
-    what = f"Differences of {metric} between modes on the same cases, A minus B in points with bounds"
+    what = (
+        f"Differences of {metric} between modes on the same cases, A minus B in points with bounds"
+    )
     read = [row for row in rows_of(table) if _kind(row) == "plain"]
     finding = "No difference may be read."
     if read:
@@ -258,10 +330,16 @@ def _alt(table: pd.DataFrame) -> str:
 
 
 def _caption(table: pd.DataFrame) -> str:
-    metrics = ", ".join(_common.metric_title(name) for name in dict.fromkeys(table.get("metric", [])))
-    what = f"Differences between modes on the same cases, in points{': ' if metrics else ''}{metrics}"
+    metrics = ", ".join(
+        _common.metric_title(name) for name in dict.fromkeys(table.get("metric", []))
+    )
+    what = (
+        f"Differences between modes on the same cases, in points{': ' if metrics else ''}{metrics}"
+    )
     bars = "bars: cases with the event in A only (b) and in B only (c)"
     grey = "grey: pairing ignored" if "independent_low" in table.columns else ""
     few = all(_kind(row) == "insufficient" for row in rows_of(table))
     every = "every cell has insufficient data" if few else ""
-    return _common.caption(table, what, every, bars, grey, "Holm p: corrected over all pairs of one family")
+    return _common.caption(
+        table, what, every, bars, grey, "Holm p: corrected over all pairs of one family"
+    )

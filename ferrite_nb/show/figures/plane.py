@@ -31,7 +31,8 @@ def plane(
     cost: str | None = None,
     baseline: str = "Off",
 ) -> Chart:
-    """What did the safety cost: attack metric along, cost metric up, a mark per mode between brackets both ways.
+    """What did the safety cost: attack metric along, cost metric up, a mark per mode between
+    brackets both ways.
 
     Parameters
     ----------
@@ -42,8 +43,10 @@ def plane(
 
     Returns
     -------
-    Chart. A mode whose cost is not known is a line in the strip above the plane. Grey: the undefended mode, and a
-    system that refuses everything. The dotted frontier joins only modes whose intervals lie apart in a direction.
+    Chart. A mode whose cost is not known is a line in the strip above the plane. Grey: the
+        undefended mode, and a
+    system that refuses everything. The dotted frontier joins only modes whose intervals lie apart
+    in a direction.
 
     Raises
     ------
@@ -70,7 +73,9 @@ def _metric(table: pd.DataFrame, side: str, wanted: str | None) -> str:
     found = [name for name in there if (known := _common.definition(name)) and known.side == side]
     if wanted is not None:
         if wanted not in there:
-            raise ValueError(f"{side} must be a metric of the table ({', '.join(map(plain, there))}), got {wanted!r}")
+            raise ValueError(
+                f"{side} must be a metric of the table ({', '.join(map(plain, there))}), got {wanted!r}"
+            )
         return wanted
     if len(found) != 1:
         raise ValueError(
@@ -82,7 +87,9 @@ def _metric(table: pd.DataFrame, side: str, wanted: str | None) -> str:
 
 @dataclass(frozen=True)
 class _Point:
-    """One mode: its rows of the two metrics (None where the table has none), its look, its level in the strip."""
+    """One mode: its rows of the two metrics (None where the table has none), its look, its level in
+    the strip.
+    """
 
     name: str
     along: Any
@@ -103,7 +110,11 @@ class _Point:
 
 def _read(row: Any) -> Estimate | None:
     estimate = None if row is None else Estimate.from_row(row)
-    return None if estimate is None or estimate.kind in ("insufficient", "not computable") else estimate
+    return (
+        None
+        if estimate is None or estimate.kind in ("insufficient", "not computable")
+        else estimate
+    )
 
 
 def _insufficient(row: Any) -> bool:
@@ -117,14 +128,18 @@ def _points(table: pd.DataFrame, axes: tuple[str, str], baseline: str) -> list[_
         key = tuple(str(row[name]) for name in columns)
         mine = keys.setdefault(key, {})
         if row["metric"] in mine:
-            raise ValueError(f"row {row.name}: {_common.name_of(row, columns)} stands twice for {row['metric']}")
+            raise ValueError(
+                f"row {row.name}: {_common.name_of(row, columns)} stands twice for {row['metric']}"
+            )
         mine[row["metric"]] = row
     undefended = [key for key, rows in keys.items() if _is(next(iter(rows.values())), baseline)]
     looks = style.series([str(key) for key in keys if key not in undefended])
     points: list[_Point] = []
     for key, rows in keys.items():
         along, up = rows.get(axes[0]), rows.get(axes[1])
-        above = _read(up) is None  # without a cost there is no place in the plane, only in the strip above it
+        above = (
+            _read(up) is None
+        )  # without a cost there is no place in the plane, only in the strip above it
         level = sum(point.level >= 0 for point in points) if above else -1
         name = _common.name_of(next(iter(rows.values())), columns)
         points.append(_Point(name, along, up, looks.get(str(key), _GREY_MODE), level))
@@ -141,10 +156,14 @@ def _is(row: Any, baseline: str) -> bool:
 def _corner(axes: tuple[str, str]) -> tuple[bool, bool]:
     """Whether the better end of each axis is its upper one."""
     known = [_common.definition(name) for name in axes]
-    return known[0] is not None and known[0].better == "higher", known[1] is not None and known[1].better == "higher"
+    return known[0] is not None and known[0].better == "higher", known[1] is not None and known[
+        1
+    ].better == "higher"
 
 
-def _canvas(points: list[_Point], axes: tuple[str, str], width: str) -> tuple[Any, Axes | None, Axes, list[str]]:
+def _canvas(
+    points: list[_Point], axes: tuple[str, str], width: str
+) -> tuple[Any, Axes | None, Axes, list[str]]:
     right, upper = _corner(axes)
     better = f"Better: {'upper' if upper else 'lower'} {'right' if right else 'left'} corner"
     lines = [_entry(point, axes) for point in points]
@@ -170,14 +189,25 @@ def _canvas(points: list[_Point], axes: tuple[str, str], width: str) -> tuple[An
     room = 2.5
     ax.set_xlabel(style.wrap(_common.metric_title(axes[0]), room), loc="left")
     ax.set_ylabel(style.wrap(_common.metric_title(axes[1]), _SIDE - 0.2), loc="bottom")
-    (strip or ax).annotate(better, (0, 1), (0, 5), xycoords="axes fraction", fontweight="bold",
-                           textcoords="offset points", annotation_clip=False, fontsize=style.LARGE)  # fmt: skip
+    (strip or ax).annotate(
+        better,
+        (0, 1),
+        (0, 5),
+        xycoords="axes fraction",
+        fontweight="bold",
+        textcoords="offset points",
+        annotation_clip=False,
+        fontsize=style.LARGE,
+    )
     return drawn, strip, ax, lines
 
 
 def _entry(point: _Point, axes: tuple[str, str]) -> str:
     """The lines of the list: name, and both metrics in counts and bounds."""
-    said = [f"{style.drawable(name)} {_words(row)}" for name, row in zip(axes, (point.along, point.up), strict=True)]
+    said = [
+        f"{style.drawable(name)} {_words(row)}"
+        for name, row in zip(axes, (point.along, point.up), strict=True)
+    ]
     return "\n".join([style.fit(point.name, 2.6), *(style.wrap(words, 2.6) for words in said)])
 
 
@@ -205,7 +235,9 @@ def _draw(ax: Axes, strip: Axes | None, point: _Point) -> None:
     elif y and _insufficient(point.along):
         _marks.hatched(ax, int(point.along.name), y.rate, size=0.02)
     if _insufficient(point.up):
-        _marks.hatched(ax, int(point.up.name), x.rate if x else 0.03 + 0.06 * point.level, along="y", size=0.02)
+        _marks.hatched(
+            ax, int(point.up.name), x.rate if x else 0.03 + 0.06 * point.level, along="y", size=0.02
+        )
 
 
 def _frontier(ax: Axes, points: list[_Point], axes: tuple[str, str]) -> None:
@@ -226,7 +258,14 @@ def _frontier(ax: Axes, points: list[_Point], axes: tuple[str, str]) -> None:
     best.sort(key=lambda item: (item[0].rate, item[1].rate))
     for (x, y, point), (other_x, other_y, _) in pairwise(best):
         if _apart(x, other_x) or _apart(y, other_y):
-            line = Line2D([x.rate, other_x.rate], [y.rate, other_y.rate], color=style.GREY, lw=0.8, ls=":", zorder=1)
+            line = Line2D(
+                [x.rate, other_x.rate],
+                [y.rate, other_y.rate],
+                color=style.GREY,
+                lw=0.8,
+                ls=":",
+                zorder=1,
+            )
             line.set_gid(f"join:{point.along.name}")
             ax.add_line(line)
 
@@ -235,20 +274,38 @@ def _apart(first: Estimate, second: Estimate) -> bool:
     return first.high < second.low or second.high < first.low
 
 
-def _list(ax: Axes, points: list[_Point], lines: list[str], axes: tuple[str, str], *, beside: bool) -> None:
+def _list(
+    ax: Axes, points: list[_Point], lines: list[str], axes: tuple[str, str], *, beside: bool
+) -> None:
     """The list of modes: marker, name, counts and bounds; at the side of the plane or under it."""
     right, upper = _corner(axes)
-    refuser = Line2D([1.0 if right else 0.0], [0.0 if upper else 1.0], marker=_GREY.marker, ms=6, color=style.PALE,
-                     mec=style.INK, mew=0.6, ls="", clip_on=False)  # fmt: skip
+    refuser = Line2D(
+        [1.0 if right else 0.0],
+        [0.0 if upper else 1.0],
+        marker=_GREY.marker,
+        ms=6,
+        color=style.PALE,
+        mec=style.INK,
+        mew=0.6,
+        ls="",
+        clip_on=False,
+    )
     refuser.set_gid("anchor:refuser")
     ax.add_line(refuser)
-    looks = [*((point.look, words) for point, words in zip(points, lines, strict=True)), (_GREY, _REFUSER)]
+    looks = [
+        *((point.look, words) for point, words in zip(points, lines, strict=True)),
+        (_GREY, _REFUSER),
+    ]
     _marks.listed(ax, looks, beside=beside)
 
 
 def _alt(points: list[_Point], axes: tuple[str, str]) -> str:
     first, second = map(style.drawable, axes)
-    pairs = [(point.name, name, row) for point in points for name, row in ((first, point.along), (second, point.up))]
+    pairs = [
+        (point.name, name, row)
+        for point in points
+        for name, row in ((first, point.along), (second, point.up))
+    ]
     marks = [f"{point} {name} {_words(row)}" for point, name, row in pairs]
     placed = [point for point in points if point.x and point.y]
     right, upper = _corner(axes)
@@ -258,7 +315,9 @@ def _alt(points: list[_Point], axes: tuple[str, str]) -> str:
         finding += f" Best {first}: {top.name}, at {second} {_words(top.up)}."
     corner = f"{'upper' if upper else 'lower'} {'right' if right else 'left'}"
     what = f"{first} along and {second} up, per mode, with k/n and bounds in percent; the {corner} corner is better"
-    return _common.alt_text(what, finding, marks, ["A system that refuses everything is drawn for comparison."])
+    return _common.alt_text(
+        what, finding, marks, ["A system that refuses everything is drawn for comparison."]
+    )
 
 
 def _caption(table: pd.DataFrame, points: list[_Point], axes: tuple[str, str]) -> str:
@@ -269,4 +328,6 @@ def _caption(table: pd.DataFrame, points: list[_Point], axes: tuple[str, str]) -
     lost = [point.name for point in points if not (point.x and point.y)]
     unknown = f"not placed, because a metric is unknown: {', '.join(lost)}" if lost else ""
     dots = "dotted: frontier, between modes whose intervals lie apart in a direction"
-    return _common.caption(table, titles, "grey: undefended, and refusing everything", dots, differ, unknown)
+    return _common.caption(
+        table, titles, "grey: undefended, and refusing everything", dots, differ, unknown
+    )
