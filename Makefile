@@ -42,7 +42,7 @@ figures: .venv/.lab  ## write all nine figures from the bundled data (PDF, SVG, 
 	@$(BIN)/python scripts/make_figures.py --out figures
 
 class-page: .venv/.lab  ## write the class page, one HTML file that needs no installation
-	@$(BIN)/python -m ferrite_nb.class_page -o class_page.html $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv \
+	@$(BIN)/python -m ferrite_nb.teach.class_page -o class_page.html $(if $(RESULTS),"$(RESULTS)",data/ferrite_run_b.csv \
 	  --cluster template --data "run B, 909 generated cases, reconstructed from the published rule and labels")
 
 bench: .venv/.bench  ## measure this project side by side with its peers (10 minutes); writes docs/benchmarks.md

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .arguments import declarations, files, hint, once, parsers
-from .show.escape import plain
+from .escape import plain
 
 if TYPE_CHECKING:
-    from .outcomes import Outcomes
+    from .outcomes.table import Outcomes
 
 
 def read_results(args: argparse.Namespace) -> Outcomes:

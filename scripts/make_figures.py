@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from ferrite_nb.lessons.paper import FIGURES, write_figures
+from ferrite_nb.teach.lessons.paper import FIGURES, write_figures
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def test_a_name_stays_what_it_is_after_all_modules_are_imported() -> None:
 
 
 def test_unknown_name_is_an_attribute_error_that_names_it() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'asr'"):
+    with pytest.raises(AttributeError, match="asr"):
         fnb.asr  # noqa: B018
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.columns import CANONICAL
+from ferrite_nb.outcomes.contract import CANONICAL
 from ferrite_nb.metrics import METRICS, metric, mode_key, ordered_modes, ordered_strata, supported
 
 DOCUMENTED = {

@@ -14,7 +14,7 @@ import pytest
 
 import ferrite_nb as fnb
 from ferrite_nb import counts, normalise
-from ferrite_nb.counts import vectors
+from ferrite_nb.count.cube import vectors
 from ferrite_nb.metrics import metric
 from tests.engines import MODES, random_outcomes
 

@@ -12,11 +12,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..counts import check_columns, labels, modes_of, need_outcomes, row_masks
+from ..outcomes.contract import OutcomesError
+from ..count.cube import check_columns, labels, modes_of, need_outcomes, row_masks
 from ..metrics import metric
-from ..normalise import pandas_of
-from ..outcomes import UNCHECKED, Outcomes
+from ..outcomes.declare import pandas_of
+from ..outcomes.table import UNCHECKED, Outcomes
 from ..stats._check import level_of
 from ..stats.clusters import clustered_interval
 from ..stats.intervals import interval

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..counts import (
+from ..outcomes.contract import OutcomesError
+from ..count.cube import (
     NO_VALUE,
     amount_counts,
     case_counts,
@@ -28,7 +28,7 @@ from ..counts import (
     versions,
 )
 from ..metrics import METRICS, Metric, metric, mode_key, ordered_modes, ordered_strata, supported
-from ..outcomes import UNCHECKED, Outcomes
+from ..outcomes.table import UNCHECKED, Outcomes
 
 COUNTS = ("k", "n", "missing", "not_attempted", "unmeasurable")
 FEW = 5  # fewer cases, or fewer independent clusters, are not read as a rate

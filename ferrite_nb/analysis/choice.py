@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..columns import FLAGS
-from ..counts import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
+from ..outcomes.contract import FLAGS
+from ..count.cube import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
 from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata
-from ..normalise import pandas_of
-from ..outcomes import Outcomes
+from ..outcomes.declare import pandas_of
+from ..outcomes.table import Outcomes
 from ..stats._check import level_of
 from .cells import Counted, chosen_metrics, cluster_of, facts
 from .disagree import MIXED

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..columns import MISSING, spelled
-from ..normalise import some
+from ..outcomes.contract import MISSING, spelled
+from ..outcomes.declare import some
 from ..stats._check import fraction, level_of
 from ..stats.detection import TprAtFpr, alerts, auc, tpr_at_fpr
 from ..stats.intervals import interval

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..counts import labels
+from ..count.cube import labels
 from ..metrics import Metric
-from ..normalise import pandas_of
-from ..outcomes import Outcomes
+from ..outcomes.declare import pandas_of
+from ..outcomes.table import Outcomes
 from ..stats.ordered import OrderedTrend, ordered_trend
 from .cells import FEW, Counted, counts_of
 

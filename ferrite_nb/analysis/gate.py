@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..counts import need_outcomes
-from ..outcomes import Outcomes
-from ..show.text import digits, estimate_text
+from ..outcomes.contract import OutcomesError
+from ..count.cube import need_outcomes
+from ..outcomes.table import Outcomes
+from ..estimate import digits, estimate_text
 from ..stats.intervals import interval
 from ..stats.planning import largest_k, operating_curve, smallest_k
 from .passing import curves
@@ -183,7 +183,7 @@ def version_refusal(runs: Outcomes, one: Requirement) -> str:
         return ""
     if "suite_version" not in runs.columns:
         return f"refused: the requirement is for suite version {one.suite_version}, the results name no version"
-    from ..normalise import distinct
+    from ..outcomes.declare import distinct
 
     found = sorted(distinct(runs.table, "suite_version"))
     if found == [one.suite_version]:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import check_columns, find_mode, labels, repeated
+from ..count.cube import check_columns, find_mode, labels, repeated
 from ..metrics import SCOPES, Metric, ordered_strata
-from ..normalise import pandas_of
-from ..outcomes import Outcomes
-from ..show.text import MACRO, MICRO
+from ..outcomes.declare import pandas_of
+from ..outcomes.table import Outcomes
+from ..estimate import MACRO, MICRO
 from ..stats._check import level_of
 from ..stats.ordered import RESAMPLES, OrderedTrend, equal_weight, ordered_trend
 from .cells import FEW, Counted, chosen_metrics, count, facts, listed

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..normalise import some
+from ..outcomes.declare import some
 from ..stats._check import level_of
 from ..stats.intervals import interval
 from ..stats.judge import double_sample, rogan_gladen

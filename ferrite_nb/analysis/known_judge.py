@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..columns import Words, spelled
+from ..outcomes.contract import Words, spelled
 from ..metrics import Metric, mode_key
-from ..normalise import some
+from ..outcomes.declare import some
 from ..stats._check import fraction
 from .cells import FEW
 from .labels import (

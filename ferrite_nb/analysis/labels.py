@@ -14,9 +14,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..columns import MISSING, OutcomesError, Words, allowed, flag_meaning, spelled
-from ..counts import NO_VALUE
-from ..normalise import pandas_of, some
+from ..outcomes.contract import MISSING, OutcomesError, Words, allowed, flag_meaning, spelled
+from ..count.cube import NO_VALUE
+from ..outcomes.declare import pandas_of, some
 from ..stats._check import count
 
 Answer = bool | str | None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..outcomes import Outcomes
+from ..outcomes.table import Outcomes
 from . import limits_cost, limits_design, limits_outcomes, limits_record
 from .evidence import CHECKS, Evidence
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import cube
-from ..show.text import bracket
+from ..count.cube import cube
+from ..estimate import bracket
 from ..stats.clusters import clustered_interval, design_effect
 from ..stats.planning import smallest_discordant
 from .cells import FEW

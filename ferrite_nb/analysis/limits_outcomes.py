@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..columns import FACTS
-from ..counts import cube, repeated
+from ..outcomes.contract import FACTS
+from ..count.cube import cube, repeated
 from ..metrics import supported
 from ..stats.intervals import interval
 from ..stats.planning import n_for_half_width

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from ..normalise import how_many, pandas_of
+from ..outcomes.declare import how_many, pandas_of
 from .evidence import RARE, Evidence, Limit, check, some_of
 
 OUTPUTS = re.compile(

@@ -12,9 +12,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..counts import cube, differences, find_mode, modes_of
-from ..normalise import pandas_of
-from ..outcomes import UNCHECKED, Outcomes
+from ..count.cube import cube, differences, find_mode, modes_of
+from ..outcomes.declare import pandas_of
+from ..outcomes.table import UNCHECKED, Outcomes
 from ..stats.differences import paired_quantile
 
 REASONS = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..columns import KEYS
-from ..normalise import how_many, pandas_of
-from ..outcomes import Outcomes
+from ..outcomes.contract import KEYS
+from ..outcomes.declare import how_many, pandas_of
+from ..outcomes.table import Outcomes
 
 FEW_VALUES = (
     12  # a column with more values is no stratum to look at one by one, but may be a cluster

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts import NO_VALUE, grouped, repeated
+from ..count.cube import NO_VALUE, grouped, repeated
 from ..metrics import METRICS, Metric
-from ..outcomes import Outcomes
+from ..outcomes.table import Outcomes
 from ..stats._check import level_of
 from ..stats.clusters import clustered_interval, crossed_interval
 from ..stats.intervals import interval

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..counts import need_outcomes
-from ..normalise import distinct
-from ..outcomes import Outcomes
+from ..count.cube import need_outcomes
+from ..outcomes.declare import distinct
+from ..outcomes.table import Outcomes
 from ..stats.differences import difference
 from ..stats.pairs import holm
 from .gate import add, in_words, one_verdict

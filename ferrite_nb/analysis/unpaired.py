@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..counts import vectors
+from ..count.cube import vectors
 from ..metrics import Metric
-from ..outcomes import Outcomes
+from ..outcomes.table import Outcomes
 
 DESCRIBED = ("tier", "scope", "suite", "category", "carrier", "attack")
 

@@ -11,11 +11,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..columns import KEYS, OutcomesError
-from ..counts import labels as as_text
+from ..outcomes.contract import KEYS, OutcomesError
+from ..count.cube import labels as as_text
 from ..metrics import METRICS, mode_key
-from ..normalise import pandas_of, some
-from ..outcomes import Outcomes
+from ..outcomes.declare import pandas_of, some
+from ..outcomes.table import Outcomes
 from .known_judge import Labels
 from .labels import is_counts, name_of_column, table_of, texts
 

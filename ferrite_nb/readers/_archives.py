@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ..columns import OutcomesError
+from ..outcomes.contract import OutcomesError
 from ._files import within
 
 MEMBER_LIMIT = 1 * 2**30

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..normalise import CONTRADICTING, pandas_of, some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import CONTRADICTING, pandas_of, some
+from ..outcomes.table import Outcomes, outcomes
 
 
 @cache

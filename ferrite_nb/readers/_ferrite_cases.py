@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..columns import OutcomesError
+from ..outcomes.contract import OutcomesError
 from ._files import Tally, json_file, json_lines, json_value, part_of, progress, text_of
 from .recognise import Head, head_of, holds
 

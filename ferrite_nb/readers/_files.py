@@ -21,7 +21,7 @@ import orjson
 import pandas as pd
 from tqdm import tqdm
 
-from ..columns import OutcomesError
+from ..outcomes.contract import OutcomesError
 
 LINE_LIMIT = 512 * 2**20
 DOCUMENT_LIMIT = 2 * 2**30

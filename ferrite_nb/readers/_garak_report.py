@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ..outcomes import OutcomesError
+from ..outcomes.table import OutcomesError
 from ._files import Tally, json_value, lines_of
 from ._harness import listed, named, number, text
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..outcomes import OutcomesError
+from ..outcomes.table import OutcomesError
 from ._garak_report import Report, Scores, short_name
 
 Numbers = np.ndarray[Any, np.dtype[Any]]

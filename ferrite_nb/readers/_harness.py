@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import CANONICAL, FLAGS, KEYS, Const, OutcomesError, Words
-from ..outcomes import Outcomes
+from ..outcomes.contract import CANONICAL, FLAGS, KEYS, Const, OutcomesError, Words
+from ..outcomes.table import Outcomes
 from ._combine import combined
 from ._files import text_of
 

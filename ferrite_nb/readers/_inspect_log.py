@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipInfo
 
-from ..outcomes import OutcomesError
+from ..outcomes.table import OutcomesError
 from ._archives import member_bytes, members_of, open_zip
 from ._files import BOM, DOCUMENT_LIMIT, Tally, json_value, open_file
 from ._harness import listed, named, number, text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ..outcomes import OutcomesError
+from ..outcomes.table import OutcomesError
 from ._files import Tally, json_file, json_lines, whole_file
 from ._harness import listed, named, number, text
 from .recognise import Head, separator_of

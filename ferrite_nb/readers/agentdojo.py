@@ -17,9 +17,9 @@ from typing import Any
 import orjson
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from . import table
 from ._archives import member_bytes, members_of, open_zip
 from ._files import Tally, json_value, names_in, progress, texts

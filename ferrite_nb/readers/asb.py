@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from . import table
 from ._files import Tally
 from .recognise import Head, head_of, holds

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from ._files import Tally, frame_of, json_lines, part_of, progress, text_of
 from .recognise import Head, head_of, holds
 from .table import text_frame

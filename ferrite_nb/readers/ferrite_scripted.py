@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import OutcomesError
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from ._ferrite_cases import cases_of, is_case, is_database, rows_of_database
 from ._files import Tally, frame_of, json_lines, part_of, text_of
 from .recognise import Head, head_of, holds

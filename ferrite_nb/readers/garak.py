@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..outcomes import Outcomes, OutcomesError, outcomes
+from ..outcomes.table import Outcomes, OutcomesError, outcomes
 from ._files import Tally, json_file
 from ._garak_check import check_intervals, check_recount, evals_of
 from ._garak_report import Report, short_name

@@ -11,8 +11,8 @@ from typing import Any, Literal, NoReturn
 
 import pandas as pd
 
-from ..columns import FLAGS, Words
-from ..outcomes import Outcomes, OutcomesError, outcomes
+from ..outcomes.contract import FLAGS, Words
+from ..outcomes.table import Outcomes, OutcomesError, outcomes
 from ._files import Tally, start_of
 from ._harness import (
     columns_named,

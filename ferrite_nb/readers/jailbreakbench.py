@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..columns import OutcomesError
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from ._files import Tally, frame_of, json_file, part_of, progress, text_of
 from .recognise import Head, holds
 

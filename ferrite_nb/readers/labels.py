@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import FALSE, MISSING, TRUE, OutcomesError, spelled
-from ..normalise import some
-from ..outcomes import Outcomes
+from ..outcomes.contract import FALSE, MISSING, TRUE, OutcomesError, spelled
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes
 from . import pyrit, table
 from ._files import Tally
 from .recognise import Head, head_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..outcomes import Outcomes, OutcomesError, outcomes
+from ..outcomes.table import Outcomes, OutcomesError, outcomes
 from ._files import Tally, json_lines
 from ._harness import (
     columns_named,

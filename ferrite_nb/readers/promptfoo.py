@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import Const, Words
-from ..outcomes import Outcomes, OutcomesError, outcomes
+from ..outcomes.contract import Const, Words
+from ..outcomes.table import Outcomes, OutcomesError, outcomes
 from ._files import Tally
 from ._harness import columns_named, loose_columns, text, together, without_constants
 from ._promptfoo_rows import BLOCK, Row, rows_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import OutcomesError
+from ..outcomes.contract import OutcomesError
 from ._files import Tally, json_lines, part_of, text_of
 from .recognise import Head
 

@@ -16,9 +16,9 @@ from typing import Any, Literal, Protocol, cast
 
 import narwhals.stable.v2 as nw
 
-from ..columns import Declaration, OutcomesError
-from ..normalise import some
-from ..outcomes import Outcomes, const, outcomes
+from ..outcomes.contract import Declaration, OutcomesError
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, const, outcomes
 from ._combine import combined
 from ._files import Tally, names_in, progress, walk
 from .recognise import Head, head_of

@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..columns import OutcomesError
-from ..normalise import some
+from ..outcomes.contract import OutcomesError
+from ..outcomes.declare import some
 from ._archives import members_of, open_zip
 from ._files import BOM, START, start_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import MISSING, OutcomesError, spelled
-from ..normalise import some
-from ..outcomes import Outcomes
+from ..outcomes.contract import MISSING, OutcomesError, spelled
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes
 from . import table
 from ._files import Tally
 from .recognise import Head, head_of

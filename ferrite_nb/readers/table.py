@@ -19,9 +19,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..columns import AMOUNTS, NUMBERS, Const, OutcomesError, const
-from ..normalise import some
-from ..outcomes import Outcomes, outcomes
+from ..outcomes.contract import AMOUNTS, NUMBERS, Const, OutcomesError, const
+from ..outcomes.declare import some
+from ..outcomes.table import Outcomes, outcomes
 from ._combine import connection
 from ._files import START, Tally, json_lines, json_value, progress, text_of, whole_file
 from .recognise import Head, head_of, separator_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ..metrics import METRICS
-from ..show.text import difference_text, estimate_text, p_text
+from ..estimate import difference_text, estimate_text, p_text
 
 
 def answer(rates: pd.DataFrame, compared: pd.DataFrame | None, limits: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..show.chart import Chart
-from ..show.escape import html_text
+from ..escape import html_text
 from ..show.tables import html
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.releases import releases
-from ..outcomes import Outcomes
+from ..outcomes.table import Outcomes
 from ..show import figures
 from .parts import Section
 from .single import file_names, folder_for, save

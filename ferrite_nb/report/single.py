@@ -20,9 +20,9 @@ from ..analysis.gradient import gradient
 from ..analysis.limits import limits
 from ..analysis.overhead import overhead
 from ..analysis.rates import rates
-from ..counts import check_columns, modes_of
+from ..count.cube import check_columns, modes_of
 from ..metrics import METRICS, metrics, mode_key
-from ..outcomes import Outcomes
+from ..outcomes.table import Outcomes
 from ..show import figures, style
 from ..show.files import write_whole
 from ..show.tables import csv, latex

@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from . import style, tables
-from .escape import html_text
+from ..escape import html_text
 from .files import write_whole
 
 __all__ = ["Chart"]

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from ..metrics import METRICS
-from .escape import missing, plain
+from ..escape import missing, plain
 from .rows import rows_of
-from .text import MACRO, MICRO, Estimate, p_text, reason
+from ..estimate import MACRO, MICRO, Estimate, p_text, reason
 
 __all__ = ["apart", "sentence"]
 

@@ -26,7 +26,7 @@ from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font, LoadFlags
 from PIL import Image
 
-from .escape import plain
+from ..escape import plain
 
 Width = Literal["column", "text"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from .escape import csv_text, html_text, latex_text, markdown_text, missing, plain
+from ..escape import csv_text, html_text, latex_text, markdown_text, missing, plain
 from .files import write_whole
 from .grid import Cell, Column, Grid, checked, grid
 

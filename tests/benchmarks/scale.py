@@ -31,7 +31,7 @@ from range({start}, {stop}) rows(i)) to '{path}' (format parquet)
 """
 IMPORTS = """
 import duckdb, ferrite_nb as fnb
-from ferrite_nb.counts import cube
+from ferrite_nb.count.cube import cube
 path = {path!r}
 con = duckdb.connect()
 small = fnb.read(fnb.data("ferrite_run_a.csv"))

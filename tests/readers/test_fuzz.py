@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
-from ferrite_nb.columns import FLAGS
-from ferrite_nb.normalise import pandas_of
+from ferrite_nb.outcomes.contract import FLAGS
+from ferrite_nb.outcomes.declare import pandas_of
 from ferrite_nb.readers import read_labels, read_scores
 
 from .test_agentdojo import run

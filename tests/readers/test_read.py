@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.normalise import pandas_of
+from ferrite_nb.outcomes.declare import pandas_of
 from ferrite_nb.readers._files import BAR_FROM
 from ferrite_nb.readers.read import READERS, readers
 from ferrite_nb.readers.recognise import Head, head_of, separator_of, top_keys

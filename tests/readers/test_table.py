@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.normalise import pandas_of
+from ferrite_nb.outcomes.declare import pandas_of
 from ferrite_nb.readers import table
 from ferrite_nb.readers._files import Tally
 from ferrite_nb.readers.recognise import head_of

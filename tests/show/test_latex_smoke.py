@@ -14,7 +14,7 @@ import pytest
 
 import ferrite_nb as fnb
 from ferrite_nb.show import figures, tables
-from ferrite_nb.show.escape import latex_text
+from ferrite_nb.escape import latex_text
 
 from . import hand, hand_programme
 from .test_every_figure import FIGURES

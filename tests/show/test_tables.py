@@ -17,7 +17,7 @@ from IPython.core.formatters import DisplayFormatter
 
 from ferrite_nb.metrics import metrics
 from ferrite_nb.show import tables
-from ferrite_nb.show.text import Estimate
+from ferrite_nb.estimate import Estimate
 
 from . import hand
 

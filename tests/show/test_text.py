@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferrite_nb.show import text
-from ferrite_nb.show.text import Estimate
+from ferrite_nb.estimate import Estimate
 
 NAN = math.nan
 HOSTILE = [

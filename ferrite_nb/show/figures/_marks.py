@@ -20,8 +20,8 @@ from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 from .. import style
-from ..escape import missing
-from ..text import Estimate, number, reason
+from ...escape import missing
+from ...estimate import Estimate, number, reason
 
 Along = Literal["x", "y"]
 LINE, AIR = 0.125, 0.06  # inches: a line of text, the air between two entries of a list

@@ -14,9 +14,9 @@ from matplotlib.lines import Line2D
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing
+from ...escape import missing
 from ..rows import rows_of
-from ..text import Estimate, number, reason
+from ...estimate import Estimate, number, reason
 from . import _common, _marks
 
 _COLUMNS = ("attempts", "k", "n", "rate", "low", "high", "independent", "note")

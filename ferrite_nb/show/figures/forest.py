@@ -15,9 +15,9 @@ from matplotlib.lines import Line2D
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing
+from ...escape import missing
 from ..rows import rows_of
-from ..text import MACRO, Estimate, number
+from ...estimate import MACRO, Estimate, number
 from . import _common, _marks
 
 _LINE, _GAP, _HEADING = 0.125, 0.075, 0.2  # inches: a line of text, the air around a row, a heading

@@ -16,9 +16,9 @@ from matplotlib.transforms import ScaledTranslation
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing, plain
+from ...escape import missing, plain
 from ..rows import Row, rows_of
-from ..text import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
 from . import _common, _marks
 
 _HEIGHT = 2.0  # inches of the axis

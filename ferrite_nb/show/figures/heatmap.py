@@ -11,9 +11,9 @@ from matplotlib.patches import Rectangle
 
 from .. import style
 from ..chart import Chart
-from ..escape import plain
+from ...escape import plain
 from ..rows import rows_of
-from ..text import MACRO, MICRO, Estimate, bracket, digits, reason
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits, reason
 from . import _common, _marks
 
 _LINE, _AIR = 0.125, 0.1  # inches: a line of text, the air of a cell

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing
+from ...escape import missing
 from ..rows import rows_of
-from ..text import Estimate, bracket, digits, number, reason
+from ...estimate import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
 _PARTS = ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")

@@ -12,9 +12,9 @@ from matplotlib.patches import Rectangle
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing
+from ...escape import missing
 from ..rows import rows_of
-from ..text import difference_text, digits, p_text, reason
+from ...estimate import difference_text, digits, p_text, reason
 from . import _common, _marks
 
 _COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "note")

@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 
 from .. import style
 from ..chart import Chart
-from ..escape import plain
+from ...escape import plain
 from ..rows import rows_of
-from ..text import Estimate
+from ...estimate import Estimate
 from . import _common, _marks
 
 _SIDE = 2.5  # inches of the plane's height

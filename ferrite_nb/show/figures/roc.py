@@ -15,9 +15,9 @@ from matplotlib.patches import Rectangle
 
 from .. import style
 from ..chart import Chart
-from ..escape import missing
+from ...escape import missing
 from ..rows import rows_of
-from ..text import Estimate, bracket, digits, number, reason
+from ...estimate import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
 _COLUMNS = (

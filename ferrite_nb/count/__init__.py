@@ -1,0 +1,1 @@
+"""Elementary counts on any engine: cells, and pairs of modes on the same cases."""

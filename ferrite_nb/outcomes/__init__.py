@@ -1,0 +1,8 @@
+"""The validated table of outcomes: its contract of columns, the declarations, and `Outcomes`."""
+
+from __future__ import annotations
+
+from .contract import Const, OutcomesError, Words, const, words
+from .table import Outcomes, outcomes
+
+__all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]

@@ -1,0 +1,1 @@
+"""Schema: every table that a verb returns, declared once."""
