@@ -1,8 +1,7 @@
-"""Text: the one place that prints a rate, a difference or a p-value.
+"""Estimate: one proportion, and the one place that prints a rate, a difference or a p-value.
 
-A percentage never stands alone here: it comes with k/n, or with both bounds in brackets, or with a
-    reason why
-there is none. Proportions go in from 0 to 1; percent come out only as text.
+A percentage never stands alone here: it comes with k/n, or with both bounds in brackets, or with
+the reason why there is none. Proportions go in from 0 to 1; percent come out only as text.
 """
 
 from __future__ import annotations
@@ -33,7 +32,8 @@ __all__ = [
     "number",
     "p_text",
     "plain",
-    "reason",
+    "refusal",
+    "state_of",
 ]
 
 # The totals of a table with strata. A stratum of a file may be called microservices, or macro:
@@ -115,14 +115,13 @@ def method_text(method: str) -> str:
 
 
 def difference_text(
-    diff: float, low: float = math.nan, high: float = math.nan, *, note: str = ""
+    diff: float, low: float = math.nan, high: float = math.nan, *, why: str = ""
 ) -> str:
     """A difference of two rates in points with its bounds: "-15.0 points [-20.1, -9.0]"."""
     if missing(diff):
-        return reason(note) or "not computable"
+        return refusal("none", why)
     if missing(low) or missing(high):
-        why = reason(note) or "interval not computable"
-        return f"{_signed(diff)} points, {why}"
+        return f"{_signed(diff)} points, interval {refusal('none', why)}"
     return f"{_signed(diff)} points [{digits(low)}, {digits(high)}]"
 
 
@@ -130,20 +129,21 @@ def _signed(diff: float) -> str:
     return ("+" if diff > 0 else "") + digits(diff)
 
 
-def reason(note: str) -> str:
-    """The part of a note that says why a number is missing or not to be read; "" if there is none.
-
-    Notes are sentences joined with "; ". The part looked for begins with "not computable" or with
-    "insufficient" ("insufficient data (n<5)").
-    """
-    if missing(note):
+def refusal(state: str, why: str = "") -> str:
+    """What is printed where a number may not be read: by the `state` of its row, with the `why`."""
+    words = {"none": "not computable", "few": "insufficient data"}
+    if state not in words:
         return ""
-    parts = [part.strip() for part in str(note).split(";")]
-    for word in ("not computable", "insufficient"):
-        for part in parts:
-            if part.startswith(word):  # elsewhere in a part it may be a name from the file
-                return part
-    return ""
+    return f"{words[state]} ({why})" if state == "few" else f"{words[state]}: {why or 'no case'}"
+
+
+def state_of(n: Any, rate: Any, low: Any) -> tuple[str, str]:
+    """The state of an estimate and its reason, by its numbers alone."""
+    if missing(rate) or n == 0:
+        return "none", "no case"
+    if not missing(n) and n < FEW:
+        return "few", f"n<{FEW}"
+    return ("none", "no interval") if missing(low) else ("ok", "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,16 +156,18 @@ class Estimate:
     rate, low, high : proportions from 0 to 1; NaN when not computable
     level : confidence level of the bounds
     method : name of the interval, "wilson"
-    note : what has to be said, parts joined with "; ". "not computable: …" and "insufficient data
-        (…)" are printed in place of numbers.
+    note : what else has to be said, for people
+    state : "ok", "few" (too few cases or clusters to read) or "none" (not computable); where it is
+        not given it follows from the numbers
+    why : the reason in words where the state is not "ok"
 
     Example
     -------
-    >>> Estimate(30, 200, 0.15, 0.1069, 0.2061, 0.95, "wilson", "")
+    >>> Estimate(30, 200, 0.15, 0.1069, 0.2061, 0.95, "wilson")
     30/200 = 15.0% [10.7, 20.6]
-    >>> Estimate(0, 22, 0.0, 0.0, 0.1487, 0.95, "wilson", "")
+    >>> Estimate(0, 22, 0.0, 0.0, 0.1487, 0.95, "wilson")
     0/22, upper limit 14.9% [0.0, 14.9]
-    >>> Estimate(3, 3, 1.0, 0.4385, 1.0, 0.95, "wilson", "insufficient data (n<5)")
+    >>> Estimate(3, 3, 1.0, 0.4385, 1.0, 0.95, "wilson")
     3/3, insufficient data (n<5)
     """
 
@@ -177,6 +179,8 @@ class Estimate:
     level: float = 0.95
     method: str = "wilson"
     note: str = ""
+    state: str = ""
+    why: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is no proportion: it would be printed as a percentage above 100 or below
@@ -188,6 +192,10 @@ class Estimate:
                 raise ValueError(f"{name} is a proportion from 0 to 1, got {value}")
         if not (missing(self.k) or missing(self.n)) and not 0 <= self.k <= self.n:
             raise ValueError(f"k is a count from 0 to n, got k = {self.k} of n = {self.n}")
+        if not self.state:
+            state, why = state_of(self.n, self.rate, self.low)
+            object.__setattr__(self, "state", state)
+            object.__setattr__(self, "why", self.why or why)
 
     @classmethod
     def from_row(cls, row: Any) -> Estimate:
@@ -203,7 +211,10 @@ class Estimate:
             _float(cells.get("high")),
             0.95 if missing(cells.get("level")) else float(cells["level"]),
             _method(cells),
-            "" if missing(cells.get("note")) else str(cells["note"]),
+            *(
+                "" if missing(cells.get(name)) else str(cells[name])
+                for name in ("note", "state", "why")
+            ),
         )
 
     @property
@@ -216,13 +227,8 @@ class Estimate:
         """What may be shown: "not computable", "insufficient", "corrected", "zero", "all" or
         "plain".
         """
-        why = reason(self.note)
-        if missing(self.rate) or self.n == 0:
-            return "insufficient" if why.startswith("insufficient") and self.n else "not computable"
-        if why.startswith("insufficient") or self.n < FEW:
-            return "insufficient"
-        if missing(self.low) or missing(self.high):
-            return "not computable"
+        if self.state != "ok":
+            return "insufficient" if self.state == "few" else "not computable"
         if not missing(self.k) and not math.isclose(self.k / self.n, self.rate, abs_tol=1e-9):
             return "corrected"
         return "zero" if self.rate == 0 else "all" if self.rate == 1 else "plain"
@@ -243,12 +249,7 @@ class Estimate:
         return "macro mean" if "macro" in self.method else "corrected"
 
     def _why(self) -> str:
-        why = reason(self.note)
-        if self.kind == "insufficient":
-            return why if why.startswith("insufficient") else f"insufficient data (n<{FEW})"
-        if why.startswith("not computable"):
-            return why if missing(self.rate) or self.n == 0 else f"interval {why}"
-        return f"not computable: {'no case' if self.n == 0 else self.note or 'no reason given'}"
+        return refusal(self.state, self.why)
 
     def __str__(self) -> str:
         kind, counts = self.kind, self.counts
@@ -325,7 +326,7 @@ def estimate(
     -------------------
     n is 0: the rate and bounds are NaN and the note says so. With fewer than five cases the numbers
         are kept and
-    the text says "insufficient data".
+        the text says "insufficient data".
 
     Example
     -------
@@ -340,8 +341,5 @@ def estimate(
 
     k, n = count(k, "k"), count(n, "n")
     found = interval(k, n, method=method, level=level, z=z)
-    note = (
-        "not computable: no case" if n == 0 else f"insufficient data (n<{FEW})" if n < FEW else ""
-    )
     rate = k / n if n else math.nan
-    return Estimate(k, n, rate, float(found.low), float(found.high), level_of(level), method, note)
+    return Estimate(k, n, rate, float(found.low), float(found.high), level_of(level), method)

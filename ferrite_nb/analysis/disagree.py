@@ -16,7 +16,9 @@ from ..metrics import Metric
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
 from ..stats.ordered import OrderedTrend, ordered_trend
-from .cells import FEW, Counted, counts_of
+from ..estimate import FEW
+from .cells import Counted, counts_of
+from .unit import Unit
 
 MIXED = (
     "tier",
@@ -63,7 +65,7 @@ def disagreements(
     if one.counted != "rows":
         return {}
     said: dict[str, list[str]] = {}
-    table = counts_of(replace(counted, strata=[column, *extra, "mode"], cluster=[]), one)
+    table = counts_of(replace(counted, strata=[column, *extra, "mode"], unit=Unit()), one)
     chosen = [mode for mode in counted.modes if not modes or mode in modes]
     for mode in chosen if extra else []:
         warnings = turned_trends(table[table["mode"] == mode], (column, order), extra, 1 - level)
