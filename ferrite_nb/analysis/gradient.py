@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..count.cube import check_columns, find_mode, labels, repeated
-from ..metrics import SCOPES, Metric, ordered_strata
+from ..metrics import NO_VALUE, SCOPES, Metric, ordered_strata
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
 from ..estimate import MACRO, MICRO
@@ -111,7 +111,7 @@ def scale_of(runs: Outcomes, by: str | Iterable[str] | Mapping[str, Iterable[str
         )
     column, *within = check_columns(runs, names, "by")
     there = pandas_of(runs.table.select(*labels(runs, [column])).unique())[column]
-    found = ordered_strata(column, there.fillna("(missing)").astype(str))
+    found = ordered_strata(column, there.fillna(NO_VALUE).astype(str))
     totals = {MICRO, MACRO} & set(found)
     if totals:
         raise ValueError(
