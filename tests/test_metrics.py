@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.metrics import (
+    METRICS,
+    NO_VALUE,
+    baseline_among,
+    metric,
+    mode_key,
+    ordered_modes,
+    ordered_strata,
+    supported,
+)
 from ferrite_nb.outcomes.contract import CANONICAL
-from ferrite_nb.metrics import METRICS, metric, mode_key, ordered_modes, ordered_strata, supported
 
 DOCUMENTED = {
     "ASR": ("lower", "security"),
@@ -235,7 +245,7 @@ def test_live_words_replace_the_scripted_cost_where_the_table_has_measurable():
     assert {"ASR", "CR"} <= scripted & live
 
 
-def test_modes_stand_in_the_documented_order_and_others_as_first_seen():
+def test_modes_stand_in_the_documented_order_and_others_in_natural_order():
     assert ordered_modes(["On", "Off", "LoopOnly", "SanitizerOnly"]) == [
         "Off",
         "SanitizerOnly",
@@ -243,15 +253,66 @@ def test_modes_stand_in_the_documented_order_and_others_as_first_seen():
         "On",
     ]
     assert ordered_modes(["dryrun", "full", "guard", "off"]) == ["off", "guard", "full", "dryrun"]
-    assert ordered_modes(["b", "a", "Off"], ["b", "a"]) == ["Off", "b", "a"]
-    assert ordered_modes(["b", "a"]) == ["a", "b"]
-    assert mode_key("dry_run") == mode_key("dryrun")
+    assert ordered_modes(["v10", "On", "v9", "guard"]) == ["On", "guard", "v9", "v10"]
 
 
-def test_scopes_are_ordered_from_exact_to_task_open_and_other_strata_by_text():
-    assert ordered_strata("scope", ["task_open", "exact", "domain_suffix"]) == [
-        "exact",
-        "domain_suffix",
-        "task_open",
+def test_a_given_order_of_modes_is_kept_and_the_baseline_comes_first():
+    assert ordered_modes(["b", "a", "Off"], ["b", "a", "Off"]) == ["Off", "b", "a"]
+    assert ordered_modes(["a", "b", "new"], ["b", "a"]) == ["b", "a", "new"]
+    assert ordered_modes(["Off", "b", "a"], baseline="B") == ["b", "Off", "a"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_modes_does_not_depend_on_the_order_of_rows(seed):
+    modes = ["guard v10", "guard v2", "none", "On", "DryRun", "x", "X", "10", "9"]
+    shuffled = [modes[place] for place in np.random.default_rng(seed).permutation(len(modes))]
+    wanted = ["none", "On", "DryRun", "9", "10", "X", "guard v2", "guard v10", "x"]
+    assert ordered_modes(shuffled) == wanted
+
+
+@pytest.mark.parametrize(
+    "mode",
+    "off OFF none None undefended baseline Vanilla no_defense no-defense".split()
+    + ["No Defense", "no defence", " off "],
+)
+def test_the_words_for_no_defence_are_known_in_any_spelling(mode):
+    assert baseline_among(["aaa", mode]) == (mode, "known")
+
+
+@pytest.mark.parametrize(
+    "mode", ["offline", "none/gpt", "baseline2", "nonexistent", "vanillaguard"]
+)
+def test_a_mode_whose_name_only_contains_such_a_word_is_no_baseline(mode):
+    assert baseline_among(["aaa", mode]) == ("aaa", "first")
+
+
+def test_two_known_words_decide_nothing_and_a_declared_baseline_decides_all():
+    assert baseline_among(["x", "off", "none"]) == ("x", "first")
+    assert baseline_among(["x", "off", "none"], "None") == ("none", "declared")
+    assert baseline_among(["off", "Off"], "Off") == ("Off", "declared")
+    assert baseline_among(["x", "off"], "gone") == ("off", "known")
+    assert baseline_among([]) == ("", "first")
+
+
+def test_scopes_are_ordered_from_exact_to_task_open():
+    found = ordered_strata("scope", ["task_open", NO_VALUE, "exact", "other", "domain_suffix"])
+    assert found == ["exact", "domain_suffix", "task_open", "other", NO_VALUE]
+
+
+@pytest.mark.parametrize("prefix", ["", "Tier", "try", "2.", "a b ", "é"])
+def test_every_group_of_digits_is_a_whole_number(prefix):
+    wanted = [f"{prefix}{number}" for number in (*range(1, 13), 100, 2**64, 2**64 + 1)]
+    assert ordered_strata("tier", reversed(wanted)) == wanted
+    assert ordered_strata("tier", ["2.10", "2.9", "10.1"]) == ["2.9", "2.10", "10.1"]
+    digits = ["9" * 5_000, "1" + "0" * 5_000]
+    assert ordered_strata("tier", digits[::-1]) == digits
+
+
+def test_the_order_of_strata_is_total_and_the_one_without_a_value_is_last():
+    assert ordered_strata("tier", ["b", NO_VALUE, "1", "01", "~"]) == [
+        "01",
+        "1",
+        "b",
+        "~",
+        NO_VALUE,
     ]
-    assert ordered_strata("tier", ["b", "10", "2"]) == ["10", "2", "b"]

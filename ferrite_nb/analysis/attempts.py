@@ -12,9 +12,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import OutcomesError
 from ..count.cube import check_columns, labels, modes_of, need_outcomes, row_masks
 from ..metrics import metric
+from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import UNCHECKED, Outcomes
 from ..stats._check import level_of

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import OutcomesError
 from ..count.cube import (
     NO_VALUE,
     amount_counts,
@@ -28,9 +27,10 @@ from ..count.cube import (
     trace_counts,
     versions,
 )
+from ..estimate import bracket
 from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata, supported
 from ..metrics import metric as find_metric
-from ..estimate import bracket
+from ..outcomes.contract import OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes, baseline_of
 from .unit import Unit, listed
 
@@ -241,9 +241,7 @@ def reason(counted: Counted, metric: Metric, row: Any, mode: str) -> str:
         mine, theirs = (_versions_in(told, name) for name in (mode, counted.baseline))
         if mine and theirs and mine != theirs:
             said = f"{counted.baseline} {' and '.join(theirs)}, {mode} {' and '.join(mine)}"
-            return (
-                f"suite versions differ ({said}); runs.pool_versions() accepts them"
-            )
+            return f"suite versions differ ({said}); runs.pool_versions() accepts them"
         if not row["n"]:
             return f"no benign case ran in {counted.baseline}, so there is no trace to compare with"
     if row["n"]:
@@ -261,7 +259,9 @@ def reason(counted: Counted, metric: Metric, row: Any, mode: str) -> str:
     if metric.population.get("kind") == "attack" and not _rows(counted, mode, kind="attack"):
         return "no attack ran in this mode"
     wanted = " and ".join(
-        f"{name} {str(value).lower()}" for name, value in metric.population.items() if name != "kind"
+        f"{name} {str(value).lower()}"
+        for name, value in metric.population.items()
+        if name != "kind"
     )
     return f"no case{' with ' + wanted if wanted else ''} in this stratum"
 
@@ -275,7 +275,9 @@ def _versions_in(told: Mapping[tuple[str, ...], list[str]], mode: str) -> list[s
 
 def _rows(counted: Counted, mode: str, kind: str) -> int:
     return sum(
-        rows for (other, what), rows in counted.kinds.items() if what == kind and mode in ("", other)
+        rows
+        for (other, what), rows in counted.kinds.items()
+        if what == kind and mode in ("", other)
     )
 
 

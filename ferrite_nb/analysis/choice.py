@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..outcomes.contract import FLAGS
 from ..count.cube import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
 from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata
+from ..outcomes.contract import FLAGS
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
 from ..stats._check import level_of

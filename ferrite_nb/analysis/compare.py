@@ -12,12 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import FLAGS, OutcomesError
-from ..count.cube import NO_VALUE, check_columns, cube, find_mode, modes_of, name_of, vectors, versions
+from ..count.cube import (
+    NO_VALUE,
+    check_columns,
+    cube,
+    find_mode,
+    modes_of,
+    name_of,
+    vectors,
+    versions,
+)
+from ..estimate import bracket
 from ..metrics import Metric, mode_key
 from ..metrics import metric as find_metric
+from ..outcomes.contract import FLAGS, OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes
-from ..estimate import bracket
 from ..stats._check import level_of
 from ..stats.clusters import cluster_mean
 from ..stats.differences import difference, paired_difference

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ..count.cube import labels
+from ..estimate import FEW
 from ..metrics import Metric
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
 from ..stats.ordered import OrderedTrend, ordered_trend
-from ..estimate import FEW
 from .cells import Counted, counts_of
 from .unit import Unit
 

@@ -12,12 +12,12 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..outcomes.contract import FLAGS
 from ..count.cube import cube, modes_of, tally, vectors
+from ..estimate import Estimate, plain
 from ..metrics import METRICS, Metric
+from ..outcomes.contract import FLAGS
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
-from ..estimate import Estimate, plain
 from ..stats.intervals import interval
 from .profile import Label, labels_of, one_to_one
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..outcomes.contract import OutcomesError
 from ..count.cube import need_outcomes
-from ..outcomes.table import Outcomes
 from ..estimate import digits, estimate_text
+from ..outcomes.contract import OutcomesError
+from ..outcomes.table import Outcomes
 from ..stats.intervals import interval
 from ..stats.planning import largest_k, operating_curve, smallest_k
 from .passing import curves

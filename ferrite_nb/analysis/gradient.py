@@ -170,7 +170,9 @@ def gradient_table(
     coarse, _ = rated(replace(counted, strata=where), metric, options)
     named = {"mode": ""}  # a fact of the suite has no mode
     strata = {label_of(row, [scale.column, *where]): row for row in ({**named, **r} for r in fine)}
-    totals = [row for row in ({**named, **r} for r in coarse) if not modes or row["mode"] in ("", *modes)]
+    totals = [
+        row for row in ({**named, **r} for r in coarse) if not modes or row["mode"] in ("", *modes)
+    ]
     below = below if "mode" in below else below.assign(mode="")
     tests = tests_of(below, fine, scale, counted.unit.keys)
     warnings = disagreements(

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..outcomes.contract import Words, spelled
 from ..metrics import Metric, mode_key
+from ..outcomes.contract import Words, spelled
 from ..outcomes.declare import some
 from ..stats._check import fraction
 from .cells import FEW

@@ -14,8 +14,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import MISSING, OutcomesError, Words, allowed, flag_meaning, spelled
 from ..count.cube import NO_VALUE
+from ..outcomes.contract import MISSING, OutcomesError, Words, allowed, flag_meaning, spelled
 from ..outcomes.declare import pandas_of, some
 from ..stats._check import count
 

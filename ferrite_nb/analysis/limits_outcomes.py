@@ -10,9 +10,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import FACTS
 from ..count.cube import cube, repeated
 from ..metrics import supported
+from ..outcomes.contract import FACTS
 from ..stats.intervals import interval
 from ..stats.planning import n_for_half_width
 from .cells import FEW

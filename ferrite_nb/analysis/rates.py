@@ -14,8 +14,17 @@ from ..metrics import METRICS, Metric
 from ..outcomes.table import Outcomes
 from ..schema import Table, made
 from ..stats._check import level_of
-from .cells import Counted, cells_of, chosen_metrics, count, grid, no_cost, plain_notes, strata_of
-from .cells import unit_for
+from .cells import (
+    Counted,
+    cells_of,
+    chosen_metrics,
+    count,
+    grid,
+    no_cost,
+    plain_notes,
+    strata_of,
+    unit_for,
+)
 from .unit import Bounds, Sample, Unit, bounds, listed, plain_bounds, unit_of
 
 NO_COST = "no benign case and no task outcome in the record, so the cost is not measured"

@@ -139,7 +139,9 @@ def bounds(
     k, n, missing = sample.totals
     labels = sample.named()
     if not n or not labels:
-        one = plain_bounds(*(np.array([v]) for v in (k, n, missing)), level=level, method=method, z=z)
+        one = plain_bounds(
+            *(np.array([v]) for v in (k, n, missing)), level=level, method=method, z=z
+        )
         lost = [f"no row here has the label {key}" for key in sample.labels if n]
         return _with_notes(one[0], lost)
     if method != "wilson" or z is not None:
@@ -228,7 +230,11 @@ def _clustered(
     one = clustered_interval(*sums, level=level)
     if one.clusters == one.n_eff == n.sum():  # every cluster is one case
         return one, one.clusters, []
-    return one, one.clusters, [_worth(f"{one.clusters} of {key}", int(n.sum()), noun, one), one.note]
+    return (
+        one,
+        one.clusters,
+        [_worth(f"{one.clusters} of {key}", int(n.sum()), noun, one), one.note],
+    )
 
 
 def _worth(clusters: str, n: int, noun: str, result: Any) -> str:

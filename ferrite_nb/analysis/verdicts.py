@@ -11,9 +11,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..outcomes.contract import KEYS, OutcomesError
 from ..count.cube import labels as as_text
 from ..metrics import METRICS, mode_key
+from ..outcomes.contract import KEYS, OutcomesError
 from ..outcomes.declare import pandas_of, some
 from ..outcomes.table import Outcomes
 from .known_judge import Labels

@@ -17,12 +17,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..outcomes.contract import FLAGS, TAKEN, OutcomesError
+from ..metrics import NO_VALUE as NO_VALUE
 from ..metrics import Metric, mode_key, ordered_modes
+from ..outcomes.contract import FLAGS, TAKEN, OutcomesError
 from ..outcomes.declare import LARGEST, Frame, distinct, pandas_of, some
 from ..outcomes.table import Outcomes
 
-NO_VALUE = "(missing)"
 MOST_REPEATS = 2**20  # per case and mode: three counts are packed into one integer of 60 bits
 
 
@@ -412,7 +412,7 @@ def _summed(
 def modes_of(runs: Outcomes) -> list[str]:
     """The modes in the documented order."""
     need_outcomes(runs)
-    return ordered_modes(runs.modes or distinct(runs.table, "mode"), runs.modes)
+    return ordered_modes(runs.modes or distinct(runs.table, "mode"), runs.modes, runs.baseline)
 
 
 def find_mode(modes: Sequence[str], wanted: str, what: str = "mode") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .contract import Const, OutcomesError, Words, const, words
+from .contract import Const, Note, OutcomesError, Words, const, words
 from .table import Outcomes, outcomes
 
-__all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
+__all__ = ["Const", "Note", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 KEYS = ("case_id", "mode", "repeat")
 EVENTS = (
@@ -75,7 +75,61 @@ BOTH = (
 
 
 class OutcomesError(ValueError):
-    """Bad data: the message says what is wrong, where, what is allowed and what to do."""
+    """Bad data: the message says what is wrong, where, what is allowed and what to do.
+
+    For a program the same as data: `column` (the canonical name it is about), `fix` (the
+    declaration that would help: the name of a column, "keep", "words", "repeat", "encoding", ...),
+    `file` and `row` (the place); None where there is no such thing.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        column: str | None = None,
+        fix: str | None = None,
+        file: str | None = None,
+        row: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.column, self.fix, self.file, self.row = column, fix, file, row
+
+
+Kind = Literal[
+    "note",
+    "chosen",
+    "assumed",
+    "left out",
+    "replaced",
+    "duplicate",
+    "error",
+    "retry",
+    "recount",
+    "version",
+    "count",
+]
+
+
+class Note(str):
+    """A sentence about what was read, with what a program needs of it: its `kind`, and the number
+    of `rows` it is about (None where it counts none).
+
+    >>> Note("3 rows left out", "left out", 3).kind
+    'left out'
+    """
+
+    kind: Kind
+    rows: int | None
+
+    def __new__(cls, text: str, kind: Kind = "note", rows: int | None = None) -> Note:
+        """The note; one that is a `Note` already keeps what it has."""
+        made = super().__new__(cls, text)
+        made.kind, made.rows = getattr(text, "kind", kind), getattr(text, "rows", rows)
+        return made
+
+    def of(self, name: str) -> Note:
+        """The same note, said of one of several files."""
+        return Note(f"{name}: {self}", self.kind, self.rows)
 
 
 @dataclass(frozen=True)

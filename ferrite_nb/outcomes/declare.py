@@ -24,6 +24,7 @@ from .contract import (
     TAKEN,
     Const,
     Declaration,
+    Note,
     OutcomesError,
     Words,
     allowed,
@@ -132,7 +133,7 @@ class Normaliser:
                 )
         if "kind" not in have:
             self.frame = self.frame.with_columns(nw.lit("attack").alias("kind"))
-            self.notes.append("no column kind: every row is taken as an attack")
+            self.notes.append(Note("no column kind: every row is taken as an attack", "assumed"))
         self.texts(own, declared)
         self.kind(own.get("kind"))
         self.flags(own)

@@ -11,8 +11,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from .contract import Declaration, OutcomesError
 from ..metrics import METRICS
+from .contract import Declaration, OutcomesError
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 # Of two metrics with one population only one can be read: the rows of the other would look like

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from .contract import KEYS, Const, Declaration, OutcomesError, Words, const, words
-from .from_counts import expand_counts
-from ..metrics import METRICS, ordered_modes, supported
-from .declare import Frame, Normaliser, pandas_of, some, tidy_pandas
-from .choose import held, listed_values, meets
 from ..escape import plain
+from ..metrics import METRICS, How, baseline_among, ordered_modes, supported
+from .choose import held, listed_values, meets
+from .contract import FLAGS, KEYS, Const, Declaration, Note, OutcomesError, Words, const, words
+from .declare import Frame, Normaliser, distinct, pandas_of, some, tidy_pandas
+from .from_counts import expand_counts
 
-__all__ = ["Const", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
+__all__ = ["Const", "Note", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
 
 UNCHECKED = "keys not checked for duplicates"
 
@@ -31,19 +31,71 @@ class Outcomes:
     unchanged.
 
     `frame` is the native frame (pandas by default), `notes` lists all that was skipped or assumed,
-    `source` says what was read, `modes` the modes as first seen (empty for a lazy frame), `checked`
-    whether duplicate keys have been looked for, `pooled` whether a mix of suite versions was
+    `source` says what was read, `modes` the modes in order, the baseline first (empty for a lazy
+    frame), `checked` whether duplicate keys have been looked for, `pooled` whether a mix of suite versions was
     accepted, `tasks` the tasks of a harness whose cases are numbered from the start in each task
-    (one task: its cases do not name it).
+    (one task: its cases do not name it). `cluster` are the columns that say which cases belong
+    together (two columns cross), `baseline` is the mode that the caller called the one without
+    defence: every verb uses both unless its call names others.
     """
 
     frame: Any
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     source: str = "table"
     modes: tuple[str, ...] = ()
     checked: bool = True
     pooled: bool = False
     tasks: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(Note, self.notes)))
+
+    def declare(
+        self,
+        *,
+        cluster: str | Sequence[str] | None = None,
+        baseline: str | None = None,
+        modes: Sequence[str] = (),
+    ) -> Outcomes:
+        """The same rows with their clusters, their baseline and the order of their modes declared;
+        what is not named stays.
+
+        Parameters
+        ----------
+        cluster: the column whose values say which cases belong together, or two columns, whose
+            labels cross; `()` for cases that are independent.
+        baseline: the mode without defence, in any case of letters; it comes first in every table.
+        modes: the order of the modes after it; modes that are not named follow.
+
+        Raises
+        ------
+        OutcomesError: no such column, one that cannot say what belongs together (the mode, a
+            flag), or no such mode.
+
+        Example
+        -------
+        >>> import ferrite_nb as fnb
+        >>> runs = fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster="template")
+        >>> runs.cluster, baseline_of(runs)
+        (('template',), ('Off', 'known'))
+        """
+        keys, base = self.cluster, self.baseline
+        if cluster is not None:
+            keys = cluster_columns(self.columns, cluster)
+        there = list(self.modes)
+        if baseline is not None:
+            there = there or distinct(self.table, "mode")
+            base, how = baseline_among(there, baseline)
+            if how != "declared":
+                raise OutcomesError(
+                    f"baseline: there is no mode {baseline!r}; the modes are {some(there)}",
+                    column="mode",
+                    fix="baseline",
+                )
+        order = tuple(ordered_modes(self.modes, modes or there, base))
+        return replace(self, cluster=keys, baseline=base, modes=order)
 
     @property
     def columns(self) -> list[str]:
@@ -92,14 +144,14 @@ class Outcomes:
             self,
             frame=native(table),
             modes=modes,
-            notes=(*self.notes, f"chosen: {', '.join(said)}"),
+            notes=(*self.notes, Note(f"chosen: {', '.join(said)}", "chosen")),
         )
 
     def pool_versions(self) -> Outcomes:
         """Accept a mix of suite versions: rates and comparisons then pool them, and every table
         says so.
         """
-        note = "suite versions are pooled on request"
+        note = Note("suite versions are pooled on request", "version")
         return replace(self, pooled=True, notes=(*self.notes, note))
 
     def describe(self) -> list[tuple[str, str]]:
@@ -158,7 +210,7 @@ class Outcomes:
             for kind, n in sorted(zip(kinds["kind"], kinds["rows"], strict=True))
         )
         errors = int((~frame["error"].is_null()).sum()) if "error" in self.columns else 0
-        modes = ", ".join(ordered_modes(self.modes, self.modes))
+        modes = ", ".join(self.modes)
         return f"{self.source}: {total:,} rows{cases} ({split}; {errors:,} errors); modes: {modes}"
 
     def __repr__(self) -> str:
@@ -172,6 +224,38 @@ class Outcomes:
             for name, text in self.describe()
         )
         return f"<table><caption>What was read, and what it supports</caption><tbody>{rows}</tbody></table>"
+
+
+def baseline_of(runs: Outcomes) -> tuple[str, How]:
+    """The mode that the others are compared with, and how it is known: "declared", "known" by its
+    name, or the "first" mode for want of both.
+    """
+    modes = runs.modes or ordered_modes(distinct(runs.table, "mode"))
+    return baseline_among(modes, runs.baseline)
+
+
+def cluster_columns(have: Sequence[str], named: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns of a declared cluster as the table has them."""
+    wanted = [named] if isinstance(named, str) else list(named)
+    # A column whose name the tables of results need has an underscore here.
+    found = [f"{name}_" if name not in have and f"{name}_" in have else name for name in wanted]
+    for name in found:
+        if name not in have:
+            raise OutcomesError(
+                f"cluster: there is no column {name!r}; the columns are {some(have)}",
+                column=str(name),
+                fix="cluster",
+            )
+        if name in {"mode", "kind", "rows", *FLAGS}:
+            raise OutcomesError(
+                f"cluster: {name} does not say which cases belong together; name a column of "
+                "templates, tasks or prompts",
+                column=name,
+                fix="cluster",
+            )
+    if len(set(found)) < len(found):
+        raise OutcomesError(f"cluster: a column is named twice in {wanted}", fix="cluster")
+    return tuple(found)
 
 
 def native(table: Frame) -> Any:
@@ -200,6 +284,8 @@ def outcomes(
     notes: Sequence[str] = (),
     keep: Literal["first", "last"] | None = None,
     check: Literal["auto", "full"] = "auto",
+    cluster: str | Sequence[str] | None = None,
+    baseline: str | None = None,
     **declared: Declaration,
 ) -> Outcomes:
     """Declare the columns of any frame and get validated outcomes.
@@ -211,6 +297,7 @@ def outcomes(
     read_from: what to call the data in notes and messages.
     keep: which of several rows with one key stays; without it a duplicate raises.
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
+    cluster, baseline: as in `Outcomes.declare`: what belongs together, and the mode without defence.
     declared: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
         `fnb.words(...)`. Columns that already have a canonical name need no declaration.
         `attack_resisted=` is turned round; where a frame has both columns they must not contradict
@@ -280,9 +367,7 @@ def outcomes(
             "keep= needs an order of rows, which a lazy frame has not; drop the duplicates first"
         )
     modes = (
-        ()
-        if lazy
-        else tuple(str(mode) for mode in table["mode"].unique(maintain_order=True).to_list())
+        () if lazy else tuple(ordered_modes(str(mode) for mode in table["mode"].unique().to_list()))
     )
     result = native(table)
     if isinstance(result, pd.DataFrame):
@@ -293,7 +378,10 @@ def outcomes(
             result[name].astype(
                 "str"
             )  # raises here what would else stop the first table by that column
-    return Outcomes(result, tuple(found), read_from, modes, checked=not lazy or check == "full")
+    runs = Outcomes(
+        result, tuple(map(Note, found)), read_from, modes, checked=not lazy or check == "full"
+    )
+    return runs.declare(cluster=cluster, baseline=baseline)
 
 
 def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[str]]:

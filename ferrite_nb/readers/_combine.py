@@ -12,7 +12,7 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..outcomes.contract import OutcomesError
+from ..outcomes.contract import Note, OutcomesError
 from ..outcomes.declare import CONTRADICTING, pandas_of, some
 from ..outcomes.table import Outcomes, outcomes
 
@@ -62,7 +62,9 @@ def combined(
     said = [
         note for note in made.notes[len(notes) :] if not (both and note.startswith(CONTRADICTING))
     ]
-    return replace(made, notes=(*notes, *said), tasks=tasks)
+    # Files that were named keep the order in which they were named.
+    given = [mode for part in parts for mode in part.modes] if names else []
+    return replace(made, notes=(*notes, *said), tasks=tasks).declare(modes=given)
 
 
 def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ...]]:
@@ -72,7 +74,9 @@ def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ..
     tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
     if len(tasks) < 2:
         return parts, tasks
-    note = f"different tasks ({some(tasks, 6)}): the case names its task, and cases of two tasks form no pair"
+    note = Note(
+        f"different tasks ({some(tasks, 6)}): the case names its task, and cases of two tasks form no pair"
+    )
     made = []
     for part in parts:
         frame, notes = part.frame, (*part.notes, note) if part.tasks else part.notes
@@ -90,11 +94,11 @@ def _renamed(part: Outcomes, name: str) -> Outcomes:
     if len(modes) == 1:
         changed, notes = nw.lit(name), part.notes
         if modes[0] != name:
-            notes = (*notes, f"the mode {modes[0]!r} is called {name!r}, as asked")
+            notes = (*notes, Note(f"the mode {modes[0]!r} is called {name!r}, as asked"))
     else:
         changed, notes = nw.concat_str([nw.lit(name), nw.col("mode")], separator="/"), part.notes
         renamed = tuple(f"{name}/{mode}" for mode in modes)
-        notes = (*notes, f"several modes in one file: they are called {name}/<mode>")
+        notes = (*notes, Note(f"several modes in one file: they are called {name}/<mode>"))
     frame = part.table.with_columns(changed.cast(nw.String).alias("mode")).to_native()
     return replace(part, frame=frame, modes=renamed if part.modes else (), notes=notes)
 
@@ -123,7 +127,7 @@ def _on_engine(parts: Sequence[Outcomes]) -> Any:
         ) from problem
 
 
-def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[str]:
+def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[Note]:
     """The notes of all parts; one that stands in every part is said once, others with the name of
     their part.
     """
@@ -131,5 +135,5 @@ def _merged(parts: Sequence[Outcomes], names: Sequence[str]) -> list[str]:
     notes = [note for note in dict.fromkeys(parts[0].notes) if note in shared]
     labels = names or [part.source for part in parts]
     for part, label in zip(parts, labels, strict=True):
-        notes += [f"{label}: {note}" for note in part.notes if note not in shared]
+        notes += [note.of(label) for note in part.notes if note not in shared]
     return notes

@@ -362,12 +362,12 @@ def test_the_cube_names_its_columns_sorts_its_cells_and_sums_weights():
         "rows",
     ]
     assert found.drop(columns=["attack_success", "suite_version"]).to_numpy().tolist() == [
-        ["Off", "(missing)", "attack", 6],
+        ["Off", "(none)", "attack", 6],
         ["Off", "10.0", "attack", 4],
         ["On", "2.5", "attack", 5],
         ["On", "2.5", "attack", 3],
     ]
-    assert found["suite_version"].tolist() == ["1", "(missing)", "1", "2"]
+    assert found["suite_version"].tolist() == ["1", "(none)", "1", "2"]
     assert [None if pd.isna(flag) else flag for flag in found["attack_success"]] == [
         False,
         False,
@@ -471,7 +471,7 @@ def test_a_missing_label_is_a_stratum_of_its_own():
     frame = pd.DataFrame(
         {"case_id": ["a", "b"], "mode": "On", "tier": ["T", None], "attack_success": [True, False]}
     )
-    assert fnb.rates(fnb.outcomes(frame), "ASR", by="tier")["tier"].tolist() == ["(missing)", "T"]
+    assert fnb.rates(fnb.outcomes(frame), "ASR", by="tier")["tier"].tolist() == ["T", "(none)"]
 
 
 def test_versions_are_told_per_stratum_of_the_population():

@@ -5,6 +5,7 @@ read.
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
+from ferrite_nb.outcomes.contract import Note
 from ferrite_nb.outcomes.declare import pandas_of, tidy_pandas
-from ferrite_nb.outcomes.table import Outcomes
+from ferrite_nb.outcomes.table import Outcomes, baseline_of
 
 from ..engines import ENGINES, on_engine, random_outcomes
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def small():
@@ -308,3 +310,70 @@ def test_two_discordant_counts_alone_name_the_call():
 
 def test_outcomes_are_made_by_one_door():
     assert isinstance(fnb.outcomes(small()), Outcomes)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_clusters_and_baseline_are_declared_once_and_kept(engine):
+    frame = on_engine(engine, random_outcomes(5))
+    runs = fnb.outcomes(frame, cluster=["template", "goal"], baseline="ON")
+    assert runs.cluster == ("template", "goal") and runs.baseline == "On"
+    assert baseline_of(runs) == ("On", "declared")
+    assert runs.where(tier="Tier1").pool_versions().cluster == ("template", "goal")
+    again = runs.declare(cluster="template")
+    assert (again.cluster, again.baseline) == (("template",), "On")
+    assert runs.declare(cluster=()).cluster == () and runs.cluster == ("template", "goal")
+    assert baseline_of(runs.where(mode=["Off", "LoopOnly"])) == ("Off", "known")
+    if not runs.lazy:
+        assert runs.modes == ("On", "Off", "SanitizerOnly", "LoopOnly")
+        assert runs.declare(modes=["LoopOnly", "Off"]).modes[:2] == ("On", "LoopOnly")
+
+
+@pytest.mark.parametrize("wrong", ["nope", "mode", "kind", "attack_success", ["tier", "tier"]])
+def test_a_cluster_is_a_column_that_can_say_what_belongs_together(wrong):
+    with pytest.raises(fnb.OutcomesError) as problem:
+        fnb.outcomes(random_outcomes(5), cluster=wrong)
+    assert problem.value.fix == "cluster"
+
+
+def test_a_baseline_is_one_of_the_modes():
+    with pytest.raises(fnb.OutcomesError) as problem:
+        fnb.outcomes(small(), baseline="none")
+    assert (problem.value.column, problem.value.fix) == ("mode", "baseline")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_modes_is_the_same_in_any_order_of_rows(seed):
+    rows = pd.DataFrame(
+        {
+            "case_id": "a",
+            "mode": ["guard v2", "none", "guard v10", "On"],
+            "attack_success": [True, False, True, False],
+        }
+    )
+    runs = fnb.outcomes(rows.sample(frac=1, random_state=seed))
+    assert runs.modes == ("none", "On", "guard v2", "guard v10")
+
+
+def test_named_tables_keep_the_order_in_which_they_are_named():
+    frame = small()[["case_id", "attack_success"]].head(2)
+    assert fnb.read({"z": frame, "a": frame}).modes == ("z", "a")
+    assert fnb.read({"z": frame, "a": frame, "None": frame}).modes == ("None", "z", "a")
+
+
+def test_every_note_has_a_kind_and_plain_text_becomes_one():
+    runs = fnb.outcomes(small(), notes=["read as: a table"]).where(mode="On").pool_versions()
+    assert [note.kind for note in runs.notes] == ["note", "assumed", "chosen", "version"]
+    note = pickle.loads(pickle.dumps(Note("2 rows left out", "left out", 2).of("a.csv")))
+    assert (note, note.kind, note.rows) == ("a.csv: 2 rows left out", "left out", 2)
+
+
+def test_an_error_carries_what_a_program_needs_and_survives_a_pickle():
+    problem = fnb.OutcomesError("no", column="mode", fix="mode", file="a.csv", row=3)
+    again = pickle.loads(pickle.dumps(problem))
+    assert (str(again), again.column, again.fix, again.file, again.row) == (
+        "no",
+        "mode",
+        "mode",
+        "a.csv",
+        3,
+    )
