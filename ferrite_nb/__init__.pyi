@@ -4,7 +4,7 @@ from .analysis.detector import detector as detector
 from .analysis.gate import gate as gate
 from .analysis.gradient import gradient as gradient
 from .analysis.judges import judges as judges
-from .analysis.known_judge import Labels as Labels
+from .analysis.judged import Labels as Labels
 from .analysis.limits import limits as limits
 from .analysis.overhead import overhead as overhead
 from .analysis.rates import rates as rates

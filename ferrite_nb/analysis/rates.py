@@ -1,4 +1,4 @@
-"""`rates`: every documented proportion per mode and stratum, with its interval, unit and reasons."""
+"""`rates`: every documented proportion per mode and stratum, with interval, unit and reasons."""
 
 from __future__ import annotations
 
@@ -101,11 +101,10 @@ def rates(
             lacking |= {"k": 0, "n": 0, "missing": 0, "note": f"not computable: {NO_COST}"}
             rows += [cell | lacking for cell in grid(counted, cost)]
     if judge is not None:
-        from .judged import judged_rates
-        from .verdicts import with_verdicts
+        from .judged import judged_rows, labels_of_run
 
-        verdicts = with_verdicts(judge, runs, counted.strata)
-        rows = judged_rates(rows, verdicts, method=method, level=level)
+        labels = labels_of_run(judge, runs, counted.strata)
+        rows = judged_rows(rows, labels, counted.strata, method, level)
     return table_of(rows, counted)
 
 
