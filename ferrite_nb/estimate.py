@@ -224,11 +224,13 @@ class Estimate:
 
     @property
     def kind(self) -> str:
-        """What may be shown: "not computable", "insufficient", "corrected", "zero", "all" or
-        "plain".
+        """What may be shown: "not computable", "insufficient", "counts" (a share of what is
+        there, no estimate), "corrected", "zero", "all" or "plain".
         """
         if self.state != "ok":
             return "insufficient" if self.state == "few" else "not computable"
+        if missing(self.low) and self.counts:
+            return "counts"
         if not missing(self.k) and not math.isclose(self.k / self.n, self.rate, abs_tol=1e-9):
             return "corrected"
         return "zero" if self.rate == 0 else "all" if self.rate == 1 else "plain"
@@ -237,7 +239,7 @@ class Estimate:
         """The short form for a figure or a table: "30/200 [10.7, 20.6]", or the reason."""
         if self.n == 0:
             return self._why()
-        if self.kind in ("not computable", "insufficient"):
+        if self.kind in ("not computable", "insufficient", "counts"):
             return str(self)
         if self.kind == "corrected":
             return (
@@ -255,6 +257,8 @@ class Estimate:
         kind, counts = self.kind, self.counts
         if kind in ("not computable", "insufficient"):
             return f"{counts}, {self._why()}" if counts else self._why()
+        if kind == "counts":
+            return counts
         bounds = bracket(self.low, self.high)
         if kind == "zero":
             return f"{counts}, upper limit {digits(self.high)}% {bounds}"
@@ -279,7 +283,7 @@ def estimate_text(row: Any) -> str:
 
 def aloud(estimate: Estimate) -> str:
     """The estimate as it is read aloud: "30 of 200, 15.0 %, 95 % interval 10.7 to 20.6"."""
-    if estimate.kind in ("not computable", "insufficient"):
+    if estimate.kind in ("not computable", "insufficient", "counts"):
         return str(estimate).replace("/", " of ", 1) if estimate.counts else str(estimate)
     counts = estimate.counts.replace("/", " of ")
     level = number(100 * estimate.level)

@@ -19,9 +19,10 @@ __all__ = ["KINDS", "NAMES", "SHAPES", "Shape", "Table", "made", "shape_of", "st
 Kind = Literal["key", "count", "rate", "bound", "p", "value", "state", "text", "fact"]
 
 _NAMES: Mapping[Kind, str] = {
-    "key": "metric requirement limit question release quantity judge score facet mode mode_a mode_b",
+    "key": "metric requirement limit question release quantity judge score facet mode mode_a"
+    " mode_b",
     "count": "k n missing clusters n_pairs both b c neither unpaired hits at_risk attempts accept"
-    " levels largest",
+    " levels human_missing judge_missing other people_differ ties n_neg",
     "rate": "rate floor ceiling observed rate_a rate_b diff threshold share doubled detectable",
     "bound": "low high outer_low outer_high observed_low observed_high independent_low"
     " independent_high",
@@ -97,7 +98,12 @@ SHAPES: Mapping[str, Shape] = {
         ("mode", "quantity"),
         ("attempts", *_RATE, "at_risk", "floor", "ceiling", "clusters", "n_eff"),
     ),
-    "judges": Shape("judge", ("quantity",), (*_RATE, "clusters", "n_eff")),
+    "judges": Shape(
+        "judge",
+        ("quantity",),
+        (*_RATE, "value", "human_missing", "judge_missing", "other", "people_differ", "ties")
+        + ("clusters", "n_eff"),
+    ),
     "detector": Shape("score", ("quantity",), ("threshold", *_RATE, "clusters", "n_eff")),
     "components": Shape("facet", (), ("levels", "share", "doubled", "low", "high")),
     "plan": Shape(

@@ -1,23 +1,22 @@
-"""`judges`: how far a judge may be trusted, by condition, and the list of disagreements for a
-person to decide.
-"""
+"""`judges`: how far a judge may be trusted, by condition, and the disagreements for a person."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..outcomes.declare import some
+from ..schema import Table, made
 from ..stats._check import level_of
-from ..stats.intervals import interval
 from ..stats.judge import double_sample, rogan_gladen
-from ..stats.validation import JudgeValidation, judge_validation
-from .cells import in_order, listed
+from ..stats.validation import judge_validation
+from .cells import in_order
 from .labels import (
     Column,
     Confusion,
@@ -30,11 +29,10 @@ from .labels import (
     table_of,
     texts,
 )
-
-__all__ = ["disagreements", "judges"]
+from .unit import Sample, bounds, listed
 
 SKIPPED = ("human_missing", "judge_missing", "other", "people_differ")
-NAN = math.nan
+Marks = NDArray[Any] | None
 
 
 def judges(
@@ -43,10 +41,11 @@ def judges(
     human: Column | Sequence[Column] | None = None,
     judges: Column | Iterable[Column] | None = None,
     by: str | Iterable[str] | None = None,
+    item: str | None = None,
+    cluster: str | None = None,
     level: float = 0.95,
-) -> pd.DataFrame:
-    """Each judge against people: confusion, sensitivity, specificity, agreement, kappa, and the
-    corrected rate.
+) -> Table:
+    """Each judge against people: one row a judge, condition and quantity.
 
     Parameters
     ----------
@@ -61,60 +60,52 @@ def judges(
         declares words; one that means neither true nor false stays a state of its own, in no rate,
         counted in `other`.
     by: columns of conditions, such as the mode: a judge may be biased in one of them.
+    item: the column that names the items; an item that stands twice is refused.
+    cluster: a column whose items may be judged alike (a template, a conversation).
     level: confidence level of all intervals.
 
     Returns
     -------
-    DataFrame, one row per judge and condition, with `judge`, the `by` columns, and
-
-    - `tp`, `fn`, `tn`, `fp` and their sum `n`: the items with both labels known;
-    - `se`, `sp`, `agreement` each with `_low` and `_high` (Wilson); `kappa`, `kappa_low`,
-        `kappa_high`, `kappa_state`;
-    - `prevalence` (share of human positives) and `constant_judge` (agreement of a judge that always
-      gives the commoner answer);
-    - counts `human_missing`, `judge_missing`, `other` (a third state), `people_differ` (items on
-        which raters differ);
-    - `flagged` of `judged` outputs, and four rates with `_low` and `_high`: `observed` (Wilson,
-      uncorrected), `people` (by people's labels, Wilson), `fixed` (corrected as if Se and Sp were
-      known), `corrected` (with their error carried); `raw` (corrected with Se and Sp, not cut to
-      [0, 1]); `corrected_note`: why there is none, or a warning;
-    - `level`, `method` (of `corrected`: "double sample", or "delta" with `flagged` and `judged`
-        given), `note`.
+    Table with `judge`, the `by` columns, `quantity`, `k`, `n`, `rate`, `low`, `high`, `value`. The
+    quantities: "sensitivity", "specificity", "agreement", "constant judge" (agreement of a judge
+    that always gives the commoner answer), "prevalence" (share of human positives), "flagged"
+    (share that the judge flagged, uncorrected), "corrected, Se and Sp known", "corrected" (their
+    error carried), and "kappa", which is no rate: it stands in `value` (as the corrected rate before it is cut to
+    [0, 1]). Then the counts
+    `human_missing`, `judge_missing`, `other` (a third state), `people_differ`, `ties`; with clusters
+    `clusters` and `n_eff` (the independent items that these are worth).
 
     Not computable when
     -------------------
-    A class has no label: its rate is NaN with the reason in `note`. Se + Sp <= 1: the corrected
-        rates are NaN with the
-    reason in `corrected_note`. kappa is undefined (`kappa_state`) when a rater gives one answer
-    only.
+    a class has no label, Se + Sp <= 1, or a rater gives one answer only (kappa): `state` is "none"
+    and `why` says so.
 
     Raises
     ------
     ValueError: no such column. OutcomesError: a word that nobody declared, a score in place of a
-        label; the message
-    names row, column and value.
+        label, an item twice; the message names row, column and value.
 
     Notes
     -----
     A blank, "error" or "timeout" is a missing verdict, never a hit and never a miss. In a table of
     items the labelled ones are taken as a random part of the judged ones (Tenenbein 1970). No text
     is judged here: whether "I'm sorry to hear that" is a refusal, or a named payload a breach, is
-        for people to label, and this table shows how a rule does.
+    for people to label, and this table shows how a rule does.
 
     Example
     -------
     >>> import pandas as pd, ferrite_nb as fnb
     >>> labels = pd.read_csv(fnb.data("purseclab_judges.csv"))
     >>> table = fnb.judges(labels, human="human", judges=["zou", "chao"])
-    >>> table[["judge", "tp", "fn", "tn", "fp", "n", "judge_missing"]].values.tolist()
-    [['zou', 103, 38, 116, 43, 300, 0], ['chao', 99, 41, 107, 3, 250, 50]]
+    >>> table[table["quantity"] == "sensitivity"][["judge", "k", "n"]].values.tolist()
+    [['zou', 103, 141], ['chao', 99, 140]]
     """
     level, conditions = level_of(level), listed(by)
-    frame = table_of(labels)
-    for name in conditions:
+    frame = table_of(labels, item)
+    for name in [*conditions, *listed(cluster)]:
         if name not in frame:
             raise ValueError(
-                f"by: there is no column {name!r}; the columns are {some(map(str, frame.columns))}"
+                f"there is no column {name!r}; the columns are {some(map(str, frame.columns))}"
             )
     if human is None and judges is None and is_counts(frame):
         parts = list(_given(frame, conditions))
@@ -123,43 +114,48 @@ def judges(
             "name the columns of labels: human=… and judges=…; or give counts tp, fn, tn, fp"
         )
     else:
-        columns = (
-            [judges]
-            if not isinstance(judges, Iterable) or isinstance(judges, str)
-            else list(judges)
-        )
-        parts = list(_counted(frame, people_of(frame, human), columns, conditions))
-    rows = [_row(part, level) for part in parts]
-    return pd.DataFrame(rows, columns=["judge", *conditions, *COLUMNS])
+        marks = texts(frame[cluster]) if cluster else None
+        people = people_of(frame, human)
+        parts = list(_counted(frame, people, _columns(judges), conditions, marks))
+    rows = [row for part in parts for row in _rows(part, cluster or "item", level)]
+    return made("judges", rows, conditions, level=level, unit=cluster or "item")
+
+
+def _columns(judges: Column | Iterable[Column]) -> list[Column]:
+    one = not isinstance(judges, Iterable) or isinstance(judges, str)
+    return [judges] if one else list(judges)  # type: ignore[list-item, arg-type]
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One row to make: who judged, under which condition, the counts, and whether the labels are
-    part of the judged.
+    """One judge under one condition: its counts, the answers behind them by cluster, and whether
+    the labels are a part of what was judged.
     """
 
     names: dict[str, str]
     counts: Confusion
+    human: NDArray[Any] | None = None
+    verdict: NDArray[Any] | None = None
+    marks: Marks = None
     outside: bool = False
 
 
 def _counted(
-    frame: pd.DataFrame, people: Any, judges: Sequence[Column], by: Sequence[str]
+    frame: pd.DataFrame, people: Any, judges: Sequence[Column], by: Sequence[str], marks: Marks
 ) -> Iterator[_Part]:
     """Judges as they were named, and within each the conditions in order."""
     cells = pd.DataFrame({name: texts(frame[name]) for name in by}, index=frame.index, dtype=object)
-    groups = in_order(cells.drop_duplicates(), by, []) if by else cells
+    groups = in_order(cells.drop_duplicates(), by, []).to_dict("records") if by else [{}]
     for column in judges:
         verdicts = answers(frame, column)
-        for cell in groups.to_dict("records") if by else [{}]:
+        for cell in groups:
             chosen = np.ones(len(frame), dtype=bool)
             for name, value in cell.items():
                 chosen &= cells[name].to_numpy() == value
-            names = {"judge": name_of_column(column)} | {
-                str(name): str(value) for name, value in cell.items()
-            }
-            yield _Part(names, confusion(people, verdicts, chosen))
+            names = {"judge": name_of_column(column)} | {str(k): str(v) for k, v in cell.items()}
+            counts = confusion(people, verdicts, chosen)
+            mine = None if marks is None else marks[chosen]
+            yield _Part(names, counts, people.answer[chosen], verdicts[chosen], mine)
 
 
 def _given(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[_Part]:
@@ -168,118 +164,126 @@ def _given(frame: pd.DataFrame, by: Sequence[str]) -> Iterator[_Part]:
     outside = {"flagged", "judged"} <= set(frame.columns)
     for row in range(len(frame)):
         labels = {"judge": "judge"} | {name: str(values[row]) for name, values in names.items()}
-        yield _Part(labels, given_counts(frame, row), outside)
+        yield _Part(labels, given_counts(frame, row), outside=outside)
 
 
-def _row(part: _Part, level: float) -> dict[str, Any]:
+def _rows(part: _Part, unit: str, level: float) -> list[dict[str, Any]]:
+    """All quantities of one judge under one condition."""
     counts = part.counts
-    found = judge_validation(*counts.cells, level=level)
-    row = {**part.names, **asdict(counts), **asdict(found)}
-    return (
-        row | _rates(counts, level, part.outside) | {"level": level, "note": _note(counts, found)}
-    )
+    tp, fn, tn, fp = counts.cells
+    labelled = sum(counts.cells)
+    shares = {
+        "sensitivity": (tp, tp + fn, "no human-labelled positives: sensitivity is unknown"),
+        "specificity": (tn, tn + fp, "no human-labelled negatives: specificity is unknown"),
+        "agreement": (tp + tn, labelled, "no item with both answers"),
+        "prevalence": (tp + fn, labelled, "no item with both answers"),
+        "flagged": (counts.flagged, counts.judged, "no output was judged"),
+    }
+    rows = []
+    for quantity, (k, n, lacking) in shares.items():
+        limit = bounds(_sample(part, quantity, k, n, unit), level=level)
+        why = lacking if not n else limit.why
+        note = [f"not computable: {why}"] if limit.state == "none" else [*limit.notes]
+        rate = k / n if n else math.nan
+        row = {"quantity": quantity, "k": k, "n": n, "rate": rate, "low": limit.low}
+        row |= {"high": limit.high, "n_eff": limit.n_eff, "clusters": limit.clusters}
+        rows.append(row | {"state": limit.state, "why": why, "method": limit.method, "note": note})
+    always = max(tp + fn, tn + fp)
+    if labelled:
+        constant = {"quantity": "constant judge", "k": always, "n": labelled, "state": "ok"}
+        rows.insert(3, constant | {"rate": always / labelled, "method": "", "note": [], "why": ""})
+        if tp + tn <= always:
+            answer = "no" if always == tn + fp else "yes"
+            words = f"no better than a judge that always says {answer} ({always}/{labelled})"
+            rows[2]["note"].append(f"agreement {tp + tn}/{labelled} is {words}")
+    rows += [*_corrected(part, level), _kappa(counts, level)]
+    rows[0]["note"] = [*rows[0]["note"], *_left_out(counts)]
+    facts = {name: getattr(counts, name) for name in (*SKIPPED, "ties")}
+    return [
+        {**part.names, **facts, **row, "note": "; ".join(filter(None, row["note"]))} for row in rows
+    ]
 
 
-def _note(counts: Confusion, found: JudgeValidation) -> str:
-    """What is not in n, and whether a judge that always says the same would agree as often."""
-    notes = [found.note]
-    if counts.human_missing - counts.ties:
-        notes.append(
-            f"{counts.human_missing - counts.ties} items without a label by people are not in n"
-        )
-    if counts.ties:
-        notes.append(f"{counts.ties} items on which people are tied are not in n")
-    if counts.judge_missing:
-        notes.append(f"{counts.judge_missing} items without a verdict are not in n")
-    if counts.other:
-        notes.append(f"{counts.other} items with a third state are not in n ({counts.states})")
-    agreed, commoner = counts.tp + counts.tn, max(counts.tp + counts.fn, counts.tn + counts.fp)
-    if found.n and agreed <= commoner:
-        answer = "no" if commoner == counts.tn + counts.fp else "yes"
-        always = f"a judge that always says {answer} ({commoner}/{found.n})"
-        notes.append(f"agreement {agreed}/{found.n} is no better than that of {always}")
-    return "; ".join(filter(None, notes))
+def _sample(part: _Part, quantity: str, k: int, n: int, unit: str) -> Sample:
+    """The counts of a quantity, by cluster where there are clusters."""
+    none = np.zeros(1, dtype="int64")
+    if part.marks is None or part.human is None or part.verdict is None:
+        return Sample(np.array([k]), np.array([n]), none, noun="item")
+    yes, no = (np.array([a is v for a in part.human], dtype=bool) for v in (True, False))
+    flag, clear = (np.array([a is v for a in part.verdict], dtype=bool) for v in (True, False))
+    both = (yes | no) & (flag | clear)
+    hit, known = {
+        "sensitivity": (yes & flag, yes & both),
+        "specificity": (no & clear, no & both),
+        "agreement": ((yes & flag) | (no & clear), both),
+        "prevalence": (yes & both, both),
+        "flagged": (flag, flag | clear),
+    }[quantity]
+    zeros = np.zeros(len(known), dtype="int64")
+    return Sample(hit.astype("int64"), known.astype("int64"), zeros, {unit: part.marks}, "item")
 
 
-def _rates(counts: Confusion, level: float, outside: bool) -> dict[str, Any]:
-    """The judged rate: as observed, by people, with Se and Sp taken as known, and with their error
-    carried.
-    """
-    positives, labelled = counts.tp + counts.fn, sum(counts.cells)
-    row: dict[str, Any] = _share("observed", counts.flagged, counts.judged, level)
-    row |= _share("people", positives, labelled, level)
-    row |= {"method": "delta" if outside else "double sample", "raw": NAN, "corrected_note": ""}
-    names = ("fixed", "fixed_low", "fixed_high", "corrected", "corrected_low", "corrected_high")
-    row |= dict.fromkeys(names, NAN)
-    if not counts.judged:
-        return row | {"corrected_note": "no output was judged"}
-    fixed = rogan_gladen(counts.flagged, counts.judged, *counts.cells, method="fixed", level=level)
-    row |= {"raw": fixed.raw, "corrected_note": fixed.note}
-    row |= dict(zip(names[:3], (fixed.rate, fixed.low, fixed.high), strict=True))
-    if math.isnan(fixed.raw):
-        return row
+def _corrected(part: _Part, level: float) -> list[dict[str, Any]]:
+    """The judged rate corrected: with Se and Sp taken as known, and with their error carried."""
+    counts = part.counts
+    k, n = counts.flagged, counts.judged
+    labelled = sum(counts.cells)
     best: Any
-    if outside:
-        best = rogan_gladen(counts.flagged, counts.judged, *counts.cells, level=level)
+    if not n:
+        return []
+    fixed = rogan_gladen(k, n, *counts.cells, method="fixed", level=level)
+    if math.isnan(fixed.raw):
+        best, notes = fixed, []
+    elif part.outside:
+        best, notes = rogan_gladen(k, n, *counts.cells, level=level), []
     else:
-        best = double_sample(counts.flagged, counts.judged, *counts.cells, level=level)
-    row |= dict(zip(names[3:], (best.rate, best.low, best.high), strict=True))
-    part = f"the {labelled} labelled of {counts.judged} judged items are taken as a random part of them"
-    said = [best.note, part if not outside and labelled < counts.judged else ""]
-    return row | {"corrected_note": "; ".join(filter(None, said))}
+        best = double_sample(k, n, *counts.cells, level=level)
+        words = f"the {labelled} labelled of {n} judged items are taken as a random part of them"
+        notes = [words] if labelled < n else []
+    if part.marks is not None:
+        notes = [*notes, "clusters are not in this interval"]
+    names = ("corrected, Se and Sp known", "corrected")
+    methods = ("fixed", "delta" if part.outside else "double sample")
+    rows = []
+    for quantity, method, result in zip(names, methods, (fixed, best), strict=True):
+        lost = math.isnan(result.rate)
+        row = {"quantity": quantity, "k": k, "n": n, "rate": result.rate, "low": result.low}
+        row |= {"high": result.high, "method": method, "state": "none" if lost else "ok"}
+        note = [f"not computable: {result.note}"] if lost else [result.note]
+        row |= {"why": result.note if lost else "", "note": [*note, *notes]}
+        rows.append(row | ({"seed": "0 (20,000 draws)"} if method == "double sample" else {}))
+    rows[0]["value"] = fixed.raw  # not cut to [0, 1]
+    rows[0]["note"].append("judge error not included")
+    return rows
 
 
-def _share(name: str, k: int, n: int, level: float) -> dict[str, float]:
-    ends = interval(k, n, level=level)
+def _kappa(counts: Confusion, level: float) -> dict[str, Any]:
+    """Cohen's kappa, which is no rate."""
+    result = judge_validation(*counts.cells, level=level)
+    lost = math.isnan(result.kappa)
+    why = "a rater gives one answer only, so kappa is undefined" if lost else ""
     return {
-        name: k / n if n else NAN,
-        f"{name}_low": float(ends.low),
-        f"{name}_high": float(ends.high),
+        "quantity": "kappa",
+        "value": result.kappa,
+        "low": result.kappa_low,
+        "high": result.kappa_high,
+        "state": "none" if lost else "ok",
+        "why": why,
+        "method": "Cohen's kappa",
+        "note": [f"not computable: {why}" if lost else ""],
     }
 
 
-COLUMNS = [
-    "tp",
-    "fn",
-    "tn",
-    "fp",
-    "n",
-    "se",
-    "se_low",
-    "se_high",
-    "sp",
-    "sp_low",
-    "sp_high",
-    "agreement",
-    "agreement_low",
-    "agreement_high",
-    "kappa",
-    "kappa_low",
-    "kappa_high",
-    "kappa_state",
-    "prevalence",
-    "constant_judge",
-    *SKIPPED,
-    "flagged",
-    "judged",
-    "observed",
-    "observed_low",
-    "observed_high",
-    "people",
-    "people_low",
-    "people_high",
-    "fixed",
-    "fixed_low",
-    "fixed_high",
-    "corrected",
-    "corrected_low",
-    "corrected_high",
-    "raw",
-    "corrected_note",
-    "level",
-    "method",
-    "note",
-]
+def _left_out(counts: Confusion) -> list[str]:
+    """What is in none of the four counts."""
+    unlabelled = counts.human_missing - counts.ties
+    said = {
+        f"{unlabelled} items without a label by people are not in n": unlabelled,
+        f"{counts.ties} items on which people are tied are not in n": counts.ties,
+        f"{counts.judge_missing} items without a verdict are not in n": counts.judge_missing,
+        f"{counts.other} items with a third state are not in n ({counts.states})": counts.other,
+    }
+    return [text for text, often in said.items() if often]
 
 
 def disagreements(
@@ -295,11 +299,10 @@ def disagreements(
     Returns
     -------
     DataFrame, one row per item and judge: `row` (from 1, the header not counted), `judged_by`, all
-        columns
-    of the table, `people` and `verdict` ("true", "false", a state), `disagreement` ("missed by the
-    judge", "false alarm of the judge", "a third state", "people are tied") and an empty `decision`
-    to fill in. Save it with `fnb.tables.csv(table, "to_decide.csv")`, which guards text against
-    spreadsheet formulas.
+    columns of the table, `people` and `verdict` ("true", "false", a state), `disagreement` ("missed
+    by the judge", "false alarm of the judge", "a third state", "people are tied") and an empty
+    `decision` to fill in. Save it with `fnb.tables.csv(table, "to_decide.csv")`, which guards text
+    against spreadsheet formulas.
 
     Notes
     -----
@@ -316,26 +319,20 @@ def disagreements(
     """
     frame = table_of(labels)
     people = people_of(frame, human)
-    columns = [judge] if not isinstance(judge, Iterable) or isinstance(judge, str) else list(judge)
     rows = []
-    for column in columns:
+    for column in _columns(judge):
         name, verdicts = name_of_column(column), answers(frame, column)
         for place, (label, verdict) in enumerate(zip(people.answer, verdicts, strict=True)):
             tied = bool(people.tied[place])
             if (label is None and not tied) or verdict is None or (label == verdict and not tied):
                 continue
             rows.append((place, name, _word(label), _word(verdict), _why(label, verdict, tied)))
-    places = [row[0] for row in rows]
-    own = {str(name): frame[name].iloc[places].to_numpy() for name in frame if name not in _ADDED}
-    added = {
-        name: [row[at] for row in rows]
-        for at, name in ((2, "people"), (3, "verdict"), (4, "disagreement"))
-    }
-    lead = {"row": [place + 1 for place in places], "judged_by": [row[1] for row in rows]}
+    places, judged_by, said, verdict_words, reasons = zip(*rows, strict=True) if rows else [()] * 5
+    own = {str(name): frame[name].iloc[list(places)].to_numpy() for name in frame}
+    added = {"people": said, "verdict": verdict_words, "disagreement": reasons}
+    lead = {"row": [place + 1 for place in places], "judged_by": judged_by}
+    own = {name: values for name, values in own.items() if name not in {**lead, **added}}
     return pd.DataFrame({**lead, **own, **added, "decision": [""] * len(rows)})
-
-
-_ADDED = frozenset({"row", "judged_by", "people", "verdict", "disagreement", "decision"})
 
 
 def _word(answer: Any) -> str:

@@ -25,7 +25,7 @@ Column = str | Words
 CELLS = ("tp", "fn", "tn", "fp")
 
 
-def table_of(labels: Any) -> pd.DataFrame:
+def table_of(labels: Any, item: str | None = None) -> pd.DataFrame:
     """A table of labels as pandas: any eager or lazy frame, or the path of a file of labels."""
     if isinstance(labels, str | os.PathLike):
         from ..readers.labels import read_labels
@@ -43,6 +43,21 @@ def table_of(labels: Any) -> pd.DataFrame:
         raise OutcomesError(
             f"two columns of labels are called {str(twice)[:60]!r}; every column needs its own name"
         )
+    if item is not None:
+        if item not in labels:
+            raise ValueError(
+                f"there is no column {item!r} of items; the columns are "
+                f"{some(map(str, labels.columns))}"
+            )
+        labels = labels.drop_duplicates(ignore_index=True)  # a copy of a row is no second item
+        twice = labels[item].duplicated(keep=False)
+        if twice.any():
+            place, other = np.flatnonzero(labels[item] == labels[item][twice].iloc[0])[:2] + 1
+            raise OutcomesError(
+                f"rows {place} and {other} (the header not counted): item "
+                f"{str(labels[item][twice].iloc[0])[:80]!r} stands twice; keep one row of it",
+                column=item,
+            )
     return labels.reset_index(drop=True)
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
+from ferrite_nb.schema import FACTS, WORDS
 from ferrite_nb.analysis.judges import disagreements
 
 CELLS = ["tp", "fn", "tn", "fp"]
@@ -30,15 +31,67 @@ def labels(human: list[object], judge: list[object], **more: object) -> pd.DataF
     ).assign(**more)
 
 
+NAMES = {
+    "sensitivity": "se",
+    "specificity": "sp",
+    "agreement": "agreement",
+    "prevalence": "people",
+    "flagged": "observed",
+    "corrected, Se and Sp known": "fixed",
+    "corrected": "corrected",
+}
+
+
+def wide(table: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge and condition, with the counts that the long table holds as k of n."""
+    rows = []
+    keys = list(table.columns[: table.columns.get_loc("quantity")])
+    for key, part in table.groupby(keys, sort=False):
+        of = part.set_index("quantity")
+        row = (
+            dict(zip(keys, key, strict=True))
+            | of.iloc[0][["human_missing", "judge_missing"]].to_dict()
+        )
+        row |= of.iloc[0][["other", "people_differ", "ties", "note"]].to_dict()
+        for quantity, name in NAMES.items():
+            if quantity in of.index:
+                row |= {f"{name}{end}": of.loc[quantity, c] for end, c in ENDS}
+        k, n = of["k"], of["n"]
+        row |= {"tp": k["sensitivity"], "fn": n["sensitivity"] - k["sensitivity"]}
+        row |= {"tn": k["specificity"], "fp": n["specificity"] - k["specificity"]}
+        row |= {"n": n["agreement"], "flagged": k["flagged"], "judged": n["flagged"]}
+        row["constant_judge"] = of["rate"].get("constant judge")
+        row |= {f"kappa{end}": of.loc["kappa", c] for end, c in (("", "value"), *ENDS[1:])}
+        if "corrected" in of.index:
+            row |= (
+                of.loc["corrected", ["method", "note"]].rename({"note": "corrected_note"}).to_dict()
+            )
+            row["raw"] = of.loc["corrected, Se and Sp known", "value"]
+        rows.append(
+            row
+            | {
+                "notes": list(of["note"]),
+                "states": of["state"].to_dict(),
+                "whys": of["why"].to_dict(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+ENDS = (("", "rate"), ("_low", "low"), ("_high", "high"))
+
+
 def one(frame: pd.DataFrame, **options: object) -> pd.Series:
     table = fnb.judges(frame, **{"human": "human", "judges": "judge", **options})
-    assert len(table) == 1
-    return table.iloc[0]
+    (row,) = wide(table).to_dict("records")
+    return pd.Series(row)
 
 
 def test_published_judges_have_their_kappa_sensitivity_and_specificity(purseclab):
     # purseclab/jailbreak-evaluation, manual_data.csv: kappa with n, Se and Sp of three judges
-    table = fnb.judges(purseclab, human="human", judges=["zou", "huang", "chao"]).set_index("judge")
+    table = wide(fnb.judges(purseclab, human="human", judges=["zou", "huang", "chao"])).set_index(
+        "judge"
+    )
     expected = {
         "zou": (0.459, 300, 0.730, 0.730),
         "huang": (0.307, 300, 0.426, 0.874),
@@ -53,7 +106,7 @@ def test_published_judges_have_their_kappa_sensitivity_and_specificity(purseclab
 def test_a_blank_verdict_is_missing_and_not_a_hit(purseclab):
     # read as truth values, the 50 blanks of chao would all be hits: 152 of 300 instead of 102 of
     # 250
-    row = fnb.judges(purseclab, human="human", judges="chao").iloc[0]
+    row = wide(fnb.judges(purseclab, human="human", judges="chao")).iloc[0]
     assert row[["flagged", "judged", "judge_missing"]].tolist() == [102, 250, 50]
     assert row["observed"] == pytest.approx(0.408)
     assert "50 items without a verdict are not in n" in row["note"]
@@ -84,7 +137,7 @@ def test_counts_and_rows_give_the_same_table(purseclab):
 def test_table_is_a_plain_cross_table_and_kappa_its_exact_fraction(purseclab):
     known = purseclab.dropna(subset=["chao"]).astype({"human": bool, "chao": bool})
     cross = pd.crosstab(known["human"], known["chao"])
-    row = fnb.judges(purseclab, human="human", judges="chao").iloc[0]
+    row = wide(fnb.judges(purseclab, human="human", judges="chao")).iloc[0]
     tp, fn, tn, fp = (
         cross.loc[True, True],
         cross.loc[True, False],
@@ -100,7 +153,9 @@ def test_table_is_a_plain_cross_table_and_kappa_its_exact_fraction(purseclab):
 
 def test_agreement_may_be_equal_where_sensitivity_is_not():
     frame = pd.read_csv(fnb.data("judge_bias.csv"))
-    table = fnb.judges(frame, human="human", judges="judge", by="condition").set_index("condition")
+    table = wide(fnb.judges(frame, human="human", judges="judge", by="condition")).set_index(
+        "condition"
+    )
     assert table["agreement"].tolist() == pytest.approx([70 / 75, 70 / 75])
     assert table["se"].tolist() == pytest.approx([24 / 26, 9 / 14])
     assert table["kappa"].tolist() == pytest.approx([0.854, 0.745], abs=5e-4)
@@ -113,22 +168,24 @@ def test_agreement_may_be_equal_where_sensitivity_is_not():
 def test_low_sensitivity_corrects_an_observed_tenth_to_about_36_percent():
     # PyRIT 1.1.0, objective_achieved_metrics.jsonl, row 1: precision .94 looks good, recall is .25
     given = {"tp": 47, "fn": 140, "tn": 186, "fp": 3, "flagged": 100, "judged": 1000}
-    row = fnb.judges(pd.DataFrame([given])).iloc[0]
+    row = wide(fnb.judges(pd.DataFrame([given]))).iloc[0]
     assert (row["se"], row["sp"]) == pytest.approx((0.2513, 0.9841), abs=5e-5)
     assert row["corrected"] == pytest.approx(0.357, abs=5e-4) and row["method"] == "delta"
     assert row["corrected_low"] < row["fixed_low"] < row["fixed_high"] < row["corrected_high"]
 
 
 def test_corrected_below_zero_is_cut_and_says_so():
-    row = fnb.judges(
-        pd.DataFrame([{"tp": 93, "fn": 7, "tn": 99, "fp": 1, "flagged": 3, "judged": 600}])
+    row = wide(
+        fnb.judges(
+            pd.DataFrame([{"tp": 93, "fn": 7, "tn": 99, "fp": 1, "flagged": 3, "judged": 600}])
+        )
     ).iloc[0]
     assert row["raw"] == pytest.approx(-0.0054, abs=5e-5) and row["corrected"] == 0
     assert "below the judge's false-positive floor" in row["corrected_note"]
 
 
 def test_a_judge_no_better_than_chance_has_no_corrected_rate():
-    row = fnb.judges(pd.DataFrame([dict(zip(CELLS, (50, 50, 50, 50), strict=True))])).iloc[0]
+    row = wide(fnb.judges(pd.DataFrame([dict(zip(CELLS, (50, 50, 50, 50), strict=True))]))).iloc[0]
     assert row[["fixed", "corrected", "corrected_low", "raw"]].isna().all()
     assert "no better than chance" in row["corrected_note"]
     assert row["se"] == 0.5  # what is known stays
@@ -137,13 +194,14 @@ def test_a_judge_no_better_than_chance_has_no_corrected_rate():
 def test_condition_without_positives_says_that_sensitivity_is_unknown():
     row = one(labels(["no"] * 6, ["no"] * 5 + ["yes"]))
     assert math.isnan(row["se"]) and row["sp"] == pytest.approx(5 / 6)
-    assert "no human-labelled positives: sensitivity is unknown" in row["note"]
+    assert row["states"]["sensitivity"] == "none"
+    assert row["whys"]["sensitivity"] == "no human-labelled positives: sensitivity is unknown"
 
 
 def test_all_labels_equal_leave_kappa_undefined_and_agreement_with_its_interval():
     # scikit-learn#9624: five times the same label; kappa is 0/0
     row = one(labels(["1"] * 5, ["1"] * 5))
-    assert math.isnan(row["kappa"]) and row["kappa_state"] == "undefined"
+    assert math.isnan(row["kappa"]) and row["states"]["kappa"] == "none"
     assert row[["agreement", "agreement_low", "agreement_high"]].tolist() == pytest.approx(
         [1, 0.5655, 1], abs=5e-5
     )
@@ -152,10 +210,7 @@ def test_all_labels_equal_leave_kappa_undefined_and_agreement_with_its_interval(
 def test_a_judge_that_always_says_no_is_named_as_the_comparison():
     row = one(labels(["yes"] * 2 + ["no"] * 98, ["no"] * 100))
     assert row["constant_judge"] == row["agreement"] == 0.98
-    assert (
-        "agreement 98/100 is no better than that of a judge that always says no (98/100)"
-        in row["note"]
-    )
+    assert "agreement 98/100 is no better than a judge that always says no (98/100)" in row["notes"]
 
 
 def test_a_third_state_stays_a_state():
@@ -315,4 +370,28 @@ def test_docs_name_every_column():
     )
     text = fnb.judges.__doc__
     stems = {name.removesuffix("_low").removesuffix("_high") for name in table} - {"condition"}
+    stems -= {*FACTS, *WORDS}
     assert [name for name in stems if f"`{name}`" not in text] == []
+
+
+def test_items_of_one_cluster_count_as_their_cluster():
+    # 20 templates of 10 items each, the judge right in all items of 16 templates, wrong in 4:
+    # with clusters each template is worth one item, so the interval is that of about 16 of 20
+    human = ["yes"] * 200
+    judge = ["yes"] * 160 + ["no"] * 40
+    frame = labels(human, judge, template=[f"t{place // 10}" for place in range(200)])
+    plain = fnb.judges(frame, human="human", judges="judge").iloc[0]
+    wide_ = fnb.judges(frame, human="human", judges="judge", cluster="template").iloc[0]
+    assert plain[["k", "n"]].tolist() == wide_[["k", "n"]].tolist() == [160, 200]
+    assert wide_["clusters"] == 20 and wide_["n_eff"] < 25
+    assert wide_["low"] < plain["low"] < plain["high"] < wide_["high"]
+    assert plain["unit"] == "item" and wide_["unit"] == "template"
+
+
+def test_an_item_twice_is_one_item_if_it_is_a_copy_and_else_refused():
+    frame = labels(["yes", "no", "no"], ["yes", "no", "no"], item=["a", "b", "b"])
+    assert fnb.judges(frame, human="human", judges="judge", item="item")["n"].iloc[2] == 2
+    frame.loc[2, "judge"] = "yes"
+    with pytest.raises(fnb.OutcomesError, match="rows 2 and 3") as caught:
+        fnb.judges(frame, human="human", judges="judge", item="item")
+    assert caught.value.column == "item"
