@@ -1,6 +1,7 @@
 from .analysis.attempts import attempts as attempts
 from .analysis.compare import compare as compare
 from .analysis.detector import detector as detector
+from .analysis.detector import roc_curve as roc_curve
 from .analysis.gate import gate as gate
 from .analysis.gradient import gradient as gradient
 from .analysis.judges import judges as judges

@@ -27,7 +27,7 @@ _NAMES: Mapping[Kind, str] = {
     "bound": "low high outer_low outer_high observed_low observed_high independent_low"
     " independent_high",
     "p": "p p_holm p_least trend_p differ_p p_pass",
-    "value": "n_eff h value quantile log10_p largest_share forecast",
+    "value": "max_fpr base_rate per_day n_eff h value quantile log10_p largest_share forecast",
     "state": "state verdict severity",
     "text": "why note evidence consequence rule answer assumption",
     "fact": "level method unit source suite_version judge_version seed baseline owner schedule"
@@ -104,7 +104,11 @@ SHAPES: Mapping[str, Shape] = {
         (*_RATE, "value", "human_missing", "judge_missing", "other", "people_differ", "ties")
         + ("clusters", "n_eff"),
     ),
-    "detector": Shape("score", ("quantity",), ("threshold", *_RATE, "clusters", "n_eff")),
+    "detector": Shape(
+        "score",
+        ("quantity",),
+        ("max_fpr", "base_rate", "threshold", *_RATE, "value", "per_day", "clusters", "n_eff"),
+    ),
     "components": Shape("facet", (), ("levels", "share", "doubled", "low", "high")),
     "plan": Shape(
         "question",

@@ -26,6 +26,7 @@ VERBS = [
     "explore",
     "judges",
     "detector",
+    "roc_curve",
     "attempts",
     "releases",
     "estimate",

@@ -1,5 +1,5 @@
-"""`detector`: is an alarm useful? Detection at a fixed false-alarm rate, AUC, and precision at the
-real base rate.
+"""`detector`: is an alarm useful? Detection at a fixed false-alarm rate, AUC, and the worth of an
+alarm at the real base rate.
 """
 
 from __future__ import annotations
@@ -16,48 +16,17 @@ from numpy.typing import NDArray
 
 from ..outcomes.contract import MISSING, spelled
 from ..outcomes.declare import some
+from ..schema import Table, made
 from ..stats._check import fraction, level_of
 from ..stats.detection import TprAtFpr, alerts, auc, tpr_at_fpr
 from ..stats.intervals import interval
-from .labels import table_of
+from .labels import table_of, texts
+from .unit import Sample, bounds
 
-COLUMNS = [
-    "part",
-    "max_fpr",
-    "threshold",
-    "tp",
-    "n_pos",
-    "tpr",
-    "tpr_low",
-    "tpr_high",
-    "fp",
-    "n_neg",
-    "fpr",
-    "fpr_low",
-    "fpr_high",
-    "resolvable",
-    "auc",
-    "auc_low",
-    "auc_high",
-    "base_rate",
-    "precision",
-    "precision_low",
-    "precision_high",
-    "per_day",
-    "true_alerts",
-    "true_alerts_low",
-    "true_alerts_high",
-    "false_alerts",
-    "false_alerts_low",
-    "false_alerts_high",
-    "missed",
-    "level",
-    "method",
-    "note",
-]
 BASE_RATES = tuple(float(rate) for rate in np.geomspace(1e-5, 0.5, 48))
 PER_DAY = 10_000
 NAN = math.nan
+SEED = "0 (2,000 resamples)"
 
 
 def detector(
@@ -70,10 +39,11 @@ def detector(
     max_fpr: float | Sequence[float] = (0.01, 0.001),
     base_rate: float | Sequence[float] | None = None,
     per_day: float | None = None,
+    item: str | None = None,
+    cluster: str | None = None,
     level: float = 0.95,
-) -> pd.DataFrame:
-    """A detector's operating points, its ROC as observed points, its AUC, and what an alarm is
-    worth.
+) -> Table:
+    """A detector's operating points, its AUC, and what an alarm is worth: one row a quantity.
 
     Parameters
     ----------
@@ -86,28 +56,22 @@ def detector(
     max_fpr: allowed false-positive rates, each an operating point.
     base_rate: share of positives where the detector will work, one or more; not that of this table.
     per_day: cases a day (10,000 if it is not given).
+    item: the column that names the cases; one that stands twice with other values is refused.
+    cluster: a column whose cases may be alike (a template).
     level: confidence level of all intervals.
 
     Returns
     -------
-    DataFrame whose `part` says what a row is:
-
-    - "operating point": one per `max_fpr` and base rate, with `threshold` (flag at or beyond it),
-      `tp` of `n_pos` and `tpr` with `_low`, `_high`; `fp` of `n_neg` and `fpr` with bounds;
-      `resolvable` (False: 1/n_neg is above the limit); with a `base_rate` also `precision`,
-      `true_alerts`, `false_alerts` with bounds and `missed`, of `per_day`;
-    - "auc": `auc` with DeLong's bounds;
-    - "curve": an observed point per distinct score, from the strictest threshold on, ties kept
-      together: `threshold`, `tp`, `n_pos`, `tpr`, `fp`, `n_neg`, `fpr`;
-    - "precision": `precision` with bounds over a grid of base rates, per operating point
-        (`max_fpr`).
-
-    All with `level`, `method` and `note`; what a part does not have is NaN.
+    Table with `score`, `quantity`, `max_fpr`, `base_rate`, `threshold` (flag at or beyond it), `k`,
+    `n`, `rate`, `low`, `high`, `value`, `per_day`. The quantities of each `max_fpr`: "TPR" (of the
+    positives) and "FPR" (of the negatives); with a `base_rate` also "precision", and "true alerts",
+    "false alerts", "missed" of `per_day` cases, which are no rates and stand in `value`. Once:
+    "AUC". The points of the ROC are `fnb.roc_curve`, a table of its own.
 
     Not computable when
     -------------------
-    There is no positive or no negative: rates are NaN and `note` says which is missing. Precision
-        without any alarm.
+    there is no positive or no negative, or no alarm at all (precision): `state` is "none". Too few
+    negatives to resolve a limit: `state` is "few".
 
     Raises
     ------
@@ -117,50 +81,102 @@ def detector(
     Notes
     -----
     Nothing is interpolated: a point is the best threshold whose realised false-positive rate keeps
-        to the limit. Bounds
-    of the TPR find the threshold anew in each resample; bounds of the FPR are Clopper-Pearson,
-    whose upper one is exact for a threshold set by an order statistic. Bounds of precision take
-    both rates at their worse and at their better bound: they cover at least as often as they say,
-        and are wide when few negatives were flagged.
-    Rows without a score or a label are left out and counted in `note`.
+    to the limit. Bounds of the TPR find the threshold anew in each resample; bounds of the FPR are
+    Clopper-Pearson, whose upper one is exact for a threshold set by an order statistic. Bounds of
+    precision take both rates at their worse and at their better bound: they cover at least as often
+    as they say, and are wide when few negatives were flagged. With clusters the bounds of TPR and
+    FPR are also those of the clustered interval at the threshold found, the wider ones. Rows without
+    a score or a label are left out and counted in `note`.
 
     Source
     ------
-    DeLong et al. 1988 (AUC); Carlini et al. 2022, arXiv:2112.03570 (detection at low FPR, log-log
-    ROC).
+    Newcombe 2006 (AUC); Carlini et al. 2022, arXiv:2112.03570 (detection at low FPR).
 
     Example
     -------
     >>> import ferrite_nb as fnb
-    >>> table = fnb.detector(fnb.data("detector_scores.csv"), score="score", label="label", positive="fake")
-    >>> table.loc[table["part"] == "operating point", ["max_fpr", "tp", "n_pos", "fp", "n_neg"]].values.tolist()
-    [[0.01, 354, 400, 50, 5000], [0.001, 260, 400, 5, 5000]]
+    >>> scores = fnb.data("detector_scores.csv")
+    >>> table = fnb.detector(scores, score="score", label="label", positive="fake")
+    >>> table.loc[table["quantity"] == "TPR", ["max_fpr", "k", "n"]].values.tolist()
+    [[0.01, 354.0, 400.0], [0.001, 260.0, 400.0]]
     """
     level = level_of(level)
     limits = [fraction(limit, "max_fpr") for limit in _several(max_fpr)]
     bases = [fraction(rate, "base_rate") for rate in _several(base_rate)]
-    if isinstance(scores, str | os.PathLike):
-        from ..readers.scores import read_scores
-
-        scores = read_scores(os.fspath(scores), score=score, label=label)
-    cases = _cases(table_of(scores), score, label, positive, higher)
-    points = [tpr_at_fpr(cases.labels, cases.scores, limit, level=level) for limit in limits]
+    cases = _cases(scores, score, label, positive, higher, item, cluster)
+    day = PER_DAY if per_day is None else float(per_day)
     rows: list[dict[str, Any]] = []
-    for limit, point in zip(limits, points, strict=True):
-        found = _point(limit, point, higher, level)
-        rows += [found | _worth(found, rate, per_day) for rate in bases] or [found]
+    for limit in limits:
+        point = tpr_at_fpr(cases.labels, cases.scores, limit, level=level)
+        both = _point(limit, point, cases, higher, level)
+        rows += both
+        for base in bases:
+            rows += _worth(*both, base, day)
     rows.append(_area(cases, level))
-    rows += _curve(cases, higher)
-    for limit, point in zip(limits, points, strict=True):
-        found = _point(limit, point, higher, level)
-        rows += [_grid(found, rate) for rate in BASE_RATES]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    table["level"] = level
-    table["note"] = [
-        "; ".join(filter(None, [note, cases.note])) for note in table["note"].fillna("")
+    for row in rows:
+        words = f"not computable: {row['why']}" if row["state"] == "none" else row.get("note", "")
+        row["note"] = "; ".join(filter(None, [words, cases.note]))
+    return made("detector", rows, score=score, level=level, unit=cluster or "case")
+
+
+def roc_curve(
+    scores: Any,
+    *,
+    score: str,
+    label: str,
+    positive: Any,
+    higher: bool = True,
+    level: float = 0.95,
+    max_fpr: float | Sequence[float] = (0.01, 0.001),
+) -> pd.DataFrame:
+    """The observed points of a ROC, and the precision of each operating point by base rate.
+
+    Parameters
+    ----------
+    As in `fnb.detector`.
+
+    Returns
+    -------
+    DataFrame with `curve` ("ROC" or "precision"), `threshold`, `tp`, `n_pos`, `tpr`, `fp`, `n_neg`,
+    `fpr` (one point a distinct score, from the strictest threshold on, ties kept together), and
+    `max_fpr`, `base_rate`, `precision`, `low`, `high` over a grid of base rates.
+
+    Example
+    -------
+    >>> import ferrite_nb as fnb
+    >>> scores = fnb.data("detector_scores.csv")
+    >>> table = fnb.roc_curve(scores, score="score", label="label", positive="fake")
+    >>> table["curve"].unique().tolist()
+    ['ROC', 'precision']
+    """
+    cases = _cases(scores, score, label, positive, higher)
+    # from the strictest threshold on
+    values, places = np.unique(-cases.scores, return_inverse=True)
+    sums = [
+        np.cumsum(np.bincount(places, weights=weights, minlength=values.size)).astype(int)
+        for weights in (cases.labels, 1 - cases.labels)
     ]
-    whole: dict[str, str] = dict.fromkeys(("tp", "n_pos", "fp", "n_neg"), "Int64")
-    return table.astype(whole | {"resolvable": "boolean"})
+    n_pos, n_neg = int(cases.labels.sum()), int((1 - cases.labels).sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        points = {
+            "curve": "ROC",
+            "threshold": -values if higher else values,
+            "tp": sums[0],
+            "n_pos": n_pos,
+            "tpr": sums[0] / np.float64(n_pos or NAN),
+            "fp": sums[1],
+            "n_neg": n_neg,
+            "fpr": sums[1] / np.float64(n_neg or NAN),
+        }
+    grid = []
+    for limit in (fraction(one, "max_fpr") for one in _several(max_fpr)):
+        point = tpr_at_fpr(cases.labels, cases.scores, limit, level=level)
+        both = _point(limit, point, cases, higher, level)
+        for base in BASE_RATES:
+            names = ("precision", "low", "high")
+            precision = dict(zip(names, _precision(*both, base), strict=True))
+            grid.append({"curve": "precision", "max_fpr": limit, "base_rate": base} | precision)
+    return pd.concat([pd.DataFrame(points), pd.DataFrame(grid)], ignore_index=True)
 
 
 def _several(values: Any) -> list[Any]:
@@ -176,33 +192,46 @@ def _several(values: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Cases:
-    """Labels (1 positive) and scores (higher = more suspect) of the cases that have both, and what
-    was left out.
+    """Labels (1 positive) and scores (higher = more suspect) of the cases that have both, their
+    clusters, and what was left out.
     """
 
     labels: NDArray[np.int64]
     scores: NDArray[np.float64]
+    marks: dict[str, NDArray[Any]]
     note: str
 
 
-def _cases(frame: pd.DataFrame, score: str, label: str, positive: Any, higher: bool) -> _Cases:
+def _cases(
+    scores: Any,
+    score: str,
+    label: str,
+    positive: Any,
+    higher: bool,
+    item: str | None = None,
+    cluster: str | None = None,
+) -> _Cases:
     """Read labels by their spelling (1, 1.0 and "1" are one label) and scores as numbers."""
-    for name in (score, label):
+    if isinstance(scores, str | os.PathLike):
+        from ..readers.scores import read_scores
+
+        scores = read_scores(os.fspath(scores), score=score, label=label)
+    frame = table_of(scores, item)
+    for name in [score, label, *([cluster] if cluster else [])]:
         if name not in frame:
             raise ValueError(
-                f"there is no column {name!r} of scores; the columns are {some(map(str, frame.columns))}"
+                f"there is no column {name!r} of scores; the columns are "
+                f"{some(map(str, frame.columns))}"
             )
-    wanted = {
-        _spelled(one)
-        for one in (positive if isinstance(positive, list | tuple | set) else [positive])
-    }
+    named = positive if isinstance(positive, list | tuple | set) else [positive]
+    wanted = {_spelled(value) for value in named}
     words = frame[label].map(_spelled)
     there = sorted(set(words) - MISSING)
     others = [word for word in there if word not in wanted]
     if len(others) > 1:
         raise ValueError(
-            f"{label!r} has several labels beside {positive!r}: {some(others)}. Name all positives as a list, and "
-            "leave out the rows that are neither"
+            f"{label!r} has several labels beside {positive!r}: {some(others)}. Name all positives "
+            "as a list, and leave out the rows that are neither"
         )
     values = _numbers(frame[score], score)
     known = ~words.isin(MISSING).to_numpy() & ~np.isnan(values)
@@ -211,7 +240,8 @@ def _cases(frame: pd.DataFrame, score: str, label: str, positive: Any, higher: b
     if not wanted & set(there):
         notes.append(f"no case has the label {positive!r}; labels are {some(there) or 'missing'}")
     flags = words.isin(wanted).to_numpy()[known].astype(np.int64)
-    return _Cases(flags, values[known] if higher else -values[known], "; ".join(notes))
+    marks = {cluster: texts(frame[cluster])[known]} if cluster else {}
+    return _Cases(flags, values[known] * (1 if higher else -1), marks, "; ".join(notes))
 
 
 def _spelled(value: Any) -> str:
@@ -228,123 +258,91 @@ def _numbers(column: pd.Series, name: str) -> NDArray[np.float64]:
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"row {row + 1} (the header not counted): score {name} has {column.iloc[row]!r}, not a number"
+            f"row {row + 1} (the header not counted): score {name} has {column.iloc[row]!r}, "
+            "not a number"
         )
     return values
 
 
-def _point(limit: float, point: TprAtFpr, higher: bool, level: float) -> dict[str, Any]:
-    """One operating point; its FPR with Clopper-Pearson bounds."""
+def _point(
+    limit: float, point: TprAtFpr, cases: _Cases, higher: bool, level: float
+) -> list[dict[str, Any]]:
+    """The TPR and the FPR of one operating point; the FPR with Clopper-Pearson bounds."""
     ends = interval(point.fp, point.n_neg, method="clopper-pearson", level=level)
-    low, high = (float(ends.low), float(ends.high)) if not math.isnan(point.fpr) else (NAN, NAN)
+    lost = math.isnan(point.tpr)
+    state = "none" if lost else "ok" if point.resolvable else "few"
+    words = {"state": state, "why": "" if state == "ok" else point.note}
+    words["note"] = point.note if state == "ok" else ""
     threshold = point.threshold if higher else -point.threshold
-    note = point.note
-    if math.isnan(point.tpr):
-        note = f"not computable: {note}"
-    return {
-        "part": "operating point",
-        "max_fpr": limit,
-        "threshold": threshold,
-        "tp": point.tp,
-        "n_pos": point.n_pos,
-        "tpr": point.tpr,
-        "tpr_low": point.low,
-        "tpr_high": point.high,
-        "fp": point.fp,
-        "n_neg": point.n_neg,
-        "fpr": point.fpr,
-        "fpr_low": low,
-        "fpr_high": high,
-        "resolvable": point.resolvable,
-        "method": "bootstrap",
-        "note": note,
-    }
+    shared = {"max_fpr": limit, "threshold": threshold, **words}
+    tpr = {"k": point.tp, "n": point.n_pos, "rate": point.tpr, "low": point.low}
+    tpr |= {"high": point.high, "method": "bootstrap", "seed": SEED}
+    fpr = {"k": point.fp, "n": point.n_neg, "rate": point.fpr, "method": "clopper-pearson"}
+    fpr |= {"low": NAN if lost else float(ends.low), "high": NAN if lost else float(ends.high)}
+    rows = [{"quantity": "TPR", **shared, **tpr}, {"quantity": "FPR", **shared, **fpr}]
+    if cases.marks and not lost:
+        flagged = (cases.scores >= point.threshold).astype("int64")
+        for row, mine in zip(rows, (cases.labels, 1 - cases.labels), strict=True):
+            zeros = np.zeros(len(mine), dtype="int64")
+            limits = bounds(Sample(flagged * mine, mine, zeros, cases.marks), level=level)
+            row |= {"low": min(row["low"], limits.low), "high": max(row["high"], limits.high)}
+            row |= {"clusters": limits.clusters, "n_eff": limits.n_eff}
+            row["method"] = f"{row['method']} and {limits.method}"
+            row["note"] = "; ".join(filter(None, [row["note"], *limits.notes]))
+    return rows
 
 
-def _precision(point: dict[str, Any], base: float) -> dict[str, float]:
-    """Precision at a base rate: at the point, at the worse and at the better bounds of both
-    rates.
-    """
-    names = ("precision", "precision_low", "precision_high")
-    if math.isnan(point["tpr"]):
-        return dict.fromkeys(names, NAN)
-    pairs = (("tpr", "fpr"), ("tpr_low", "fpr_high"), ("tpr_high", "fpr_low"))
-    found = [alerts(point[tpr], point[fpr], base, 1).precision for tpr, fpr in pairs]
-    return dict(zip(names, found, strict=True))
-
-
-def _worth(point: dict[str, Any], base: float, per_day: float | None) -> dict[str, Any]:
-    """What the alarms of a day are at a base rate."""
-    row: dict[str, Any] = {
-        "base_rate": base,
-        "per_day": PER_DAY if per_day is None else float(per_day),
-    }
-    row |= _precision(point, base)
-    if math.isnan(point["tpr"]):
-        return row
-    at = {
-        end: alerts(point[f"tpr{end}"], point[f"fpr{end}"], base, row["per_day"])
-        for end in ("", "_low", "_high")
-    }
-    for end, found in at.items():
-        row |= {f"true_alerts{end}": found.true_alerts, f"false_alerts{end}": found.false_alerts}
-    silent = (
-        "no case is flagged, so an alarm has no precision" if math.isnan(row["precision"]) else ""
-    )
-    return row | {"missed": at[""].missed, "note": "; ".join(filter(None, [point["note"], silent]))}
-
-
-def _grid(point: dict[str, Any], base: float) -> dict[str, Any]:
-    kept = ("max_fpr", "threshold", "tp", "n_pos", "fp", "n_neg", "method")
+def _pairs(tpr: dict[str, Any], fpr: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    """Both rates at the point, at their worse and at their better bounds."""
     return (
-        {name: point[name] for name in kept}
-        | {"part": "precision", "base_rate": base}
-        | _precision(point, base)
+        (tpr["rate"], fpr["rate"]),
+        (tpr["low"], fpr["high"]),
+        (tpr["high"], fpr["low"]),
     )
+
+
+def _precision(tpr: dict[str, Any], fpr: dict[str, Any], base: float) -> list[float]:
+    """Precision at a base rate: at the point, at the worse and at the better bounds."""
+    if tpr["state"] == "none":
+        return [NAN] * 3
+    return [alerts(*pair, base, 1).precision for pair in _pairs(tpr, fpr)]
+
+
+def _worth(
+    tpr: dict[str, Any], fpr: dict[str, Any], base: float, per_day: float
+) -> list[dict[str, Any]]:
+    """What the alarms of a day are at a base rate."""
+    words = {name: tpr[name] for name in ("state", "why", "note")}
+    shared = {"max_fpr": tpr["max_fpr"], "threshold": tpr["threshold"], "base_rate": base}
+    shared |= {"method": "worse and better bounds of both rates"}
+    precision, low, high = _precision(tpr, fpr, base)
+    first = shared | words | {"rate": precision, "low": low, "high": high}
+    if math.isnan(precision) and tpr["state"] != "none":
+        first |= {"state": "none", "why": "no case is flagged, so an alarm has no precision"}
+    rows = [first | {"quantity": "precision"}]
+    if tpr["state"] == "none":
+        return rows
+    found = [alerts(*pair, base, per_day) for pair in _pairs(tpr, fpr)]
+    for name in ("true_alerts", "false_alerts", "missed"):
+        values = [getattr(result, name) for result in found]
+        row = {"value": values[0], "low": min(values), "high": max(values), "per_day": per_day}
+        rows.append(shared | words | row | {"quantity": name.replace("_", " ")})
+    return rows
 
 
 def _area(cases: _Cases, level: float) -> dict[str, Any]:
+    """The area under the ROC."""
     found = auc(cases.labels, cases.scores, level=level)
-    positives = int(cases.labels.sum())
-    note = f"not computable: {found.note}" if math.isnan(found.auc) else found.note
-    if found.auc < 0.5:
-        note = "; ".join(
-            filter(None, [note, "AUC below one half: is `higher` the right way round?"])
-        )
+    lost = math.isnan(found.auc)
+    turned = "AUC below one half: is `higher` the right way round?" if found.auc < 0.5 else ""
+    notes = [found.note, turned, "clusters are not in this interval" if cases.marks else ""]
     return {
-        "part": "auc",
-        "n_pos": positives,
-        "n_neg": cases.labels.size - positives,
-        "auc": found.auc,
-        "auc_low": found.low,
-        "auc_high": found.high,
+        "quantity": "AUC",
+        "rate": found.auc,
+        "low": found.low,
+        "high": found.high,
         "method": "DeLong",
-        "note": note,
+        "state": "none" if lost else "ok",
+        "why": found.note if lost else "",
+        "note": "; ".join(filter(None, notes)),
     }
-
-
-def _curve(cases: _Cases, higher: bool) -> list[dict[str, Any]]:
-    """One observed point per distinct score: how many positives and negatives are flagged at that
-    threshold.
-    """
-    values, places = np.unique(
-        -cases.scores, return_inverse=True
-    )  # from the strictest threshold on
-    tp = np.cumsum(np.bincount(places, weights=cases.labels, minlength=values.size)).astype(int)
-    fp = np.cumsum(np.bincount(places, weights=1 - cases.labels, minlength=values.size)).astype(int)
-    n_pos, n_neg = int(cases.labels.sum()), int((1 - cases.labels).sum())
-    thresholds = -values if higher else values
-    return [
-        {
-            "part": "curve",
-            "threshold": float(threshold),
-            "tp": int(hits),
-            "n_pos": n_pos,
-            "tpr": hits / n_pos if n_pos else NAN,
-            "fp": int(alarms),
-            "n_neg": n_neg,
-            "fpr": alarms / n_neg if n_neg else NAN,
-            "method": "counts",
-        }
-        for threshold, hits, alarms in zip(thresholds, tp, fp, strict=True)
-    ]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, mannwhitneyu, norm
 
 import ferrite_nb as fnb
+from ferrite_nb.schema import FACTS, WORDS
 
 POINT = "operating point"
 
@@ -29,8 +30,41 @@ def found(frame: object, **options: object) -> pd.DataFrame:
     )
 
 
+def curve_of(frame: object, name: str = "ROC", **options: object) -> pd.DataFrame:
+    options = {"score": "score", "label": "label", "positive": "attack", **options}
+    table = fnb.roc_curve(frame, **options)
+    return table[table["curve"] == name].reset_index(drop=True)
+
+
+VALUES = {"true alerts": "true_alerts", "false alerts": "false_alerts", "missed": "missed"}
+
+
 def part(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    return table[table["part"] == name].reset_index(drop=True)
+    """The long table as one row an operating point and base rate, or the row of the AUC."""
+    if name == "auc":
+        area = table[table["quantity"] == "AUC"]
+        ends = {"rate": "auc", "low": "auc_low", "high": "auc_high"}
+        return area.rename(columns=ends).reset_index(drop=True)
+    rows = []
+    rates = table[table["quantity"].isin(["TPR", "FPR"])]
+    for limit, mine in rates.groupby("max_fpr", sort=False):
+        tpr, fpr = (mine[mine["quantity"] == name].iloc[0] for name in ("TPR", "FPR"))
+        row = {"max_fpr": limit, "threshold": tpr["threshold"], "resolvable": tpr["state"] == "ok"}
+        row |= {"tp": tpr["k"], "n_pos": tpr["n"], "fp": fpr["k"], "n_neg": fpr["n"]}
+        for name, side in (("tpr", tpr), ("fpr", fpr)):
+            row |= {name: side["rate"], f"{name}_low": side["low"], f"{name}_high": side["high"]}
+        row |= {"note": tpr["note"], "why": tpr["why"], "state": tpr["state"]}
+        worth = table[(table["max_fpr"] == limit) & table["base_rate"].notna()]
+        for base, several in worth.groupby("base_rate", sort=False):
+            more = {"base_rate": base}
+            for one in several.to_dict("records"):
+                name = VALUES.get(one["quantity"], "precision")
+                value = one["rate"] if name == "precision" else one["value"]
+                more |= {name: value, f"{name}_low": one["low"], f"{name}_high": one["high"]}
+                more["per_day"] = one["per_day"]
+            rows.append(row | more)
+        rows += [] if len(worth) else [row]
+    return pd.DataFrame(rows)
 
 
 def by_counts(tp: int, n_pos: int, fp: int, n_neg: int) -> pd.DataFrame:
@@ -85,13 +119,13 @@ def test_brackets_of_the_false_positive_rate_are_clopper_pearson(calls):
 def test_a_rate_below_one_negative_is_said_to_be_unresolvable():
     point = part(found(scored([0.9, 0.8, 0.4], [0.1] * 100), max_fpr=0.001), POINT).iloc[0]
     assert not point["resolvable"] and (point["tp"], point["fp"]) == (3, 0)
-    assert "1/100 is above the limit" in point["note"]
+    assert "1/100 is above the limit" in point["why"]
 
 
 def test_ties_share_a_threshold_and_nothing_is_interpolated():
     frame = scored([0.9, 0.5, 0.5], [0.5, 0.5, 0.1, 0.1])
     table = found(frame, max_fpr=0.25)
-    assert part(table, "curve")[["threshold", "tp", "fp"]].values.tolist() == [
+    assert curve_of(frame)[["threshold", "tp", "fp"]].values.tolist() == [
         [0.9, 1, 0],
         [0.5, 3, 2],
         [0.1, 3, 4],
@@ -182,11 +216,11 @@ def test_one_row_per_limit_and_base_rate_and_ten_thousand_cases_if_none_are_name
 
 
 def test_grid_of_base_rates_goes_through_the_operating_points(calls):
-    grid = part(calls, "precision")
+    grid = curve_of(fnb.data("detector_scores.csv"), "precision", positive="fake")
     for limit, rows in grid.groupby("max_fpr"):
         point = part(calls, POINT).set_index("max_fpr").loc[limit]
         assert (rows["precision"].diff().dropna() > 0).all() and (
-            rows["precision_low"] <= rows["precision"]
+            rows["low"] <= rows["precision"]
         ).all()
         near = np.interp(np.log(0.001), np.log(rows["base_rate"]), rows["precision"])
         assert near == pytest.approx(point["precision"], abs=5e-3)
@@ -201,7 +235,7 @@ def test_precision_bounds_hold_the_truth_as_often_as_they_say():
             random.normal(2, 1, 100).round(1).tolist(),
             random.normal(0, 1, 1000).round(1).tolist(),
         )
-        row = found(scored(*scores), max_fpr=0.01, base_rate=0.01).iloc[0]
+        row = part(found(scored(*scores), max_fpr=0.01, base_rate=0.01), POINT).iloc[0]
         tpr, fpr = (norm.sf(row["threshold"] - 0.05 - mean) for mean in (2, 0))
         inside += (
             row["precision_low"] <= 0.01 * tpr / (0.01 * tpr + 0.99 * fpr) <= row["precision_high"]
@@ -213,16 +247,17 @@ def test_precision_bounds_hold_the_truth_as_often_as_they_say():
 
 
 def test_parts_and_columns(calls):
-    assert calls["part"].unique().tolist() == [POINT, "auc", "curve", "precision"]
+    assert calls["quantity"].tolist() == [
+        *["TPR", "FPR", "precision", "true alerts", "false alerts", "missed"] * 2,
+        "AUC",
+    ]
     scores = pd.read_csv(fnb.data("detector_scores.csv"))["score"]
-    curve = part(calls, "curve")
+    curve = curve_of(fnb.data("detector_scores.csv"), positive="fake")
     assert len(curve) == scores.nunique()
-    assert (
-        curve["threshold"].is_monotonic_decreasing
-        and curve["fpr"].iloc[-1] == curve["tpr"].iloc[-1] == 1
-    )
-    stems = {name.removesuffix("_low").removesuffix("_high") for name in calls}
-    assert [name for name in stems if f"`{name}`" not in fnb.detector.__doc__] == []
+    assert curve["threshold"].is_monotonic_decreasing
+    assert curve["fpr"].iloc[-1] == curve["tpr"].iloc[-1] == 1
+    named = set(calls) - {*FACTS, *WORDS, "clusters", "n_eff"}
+    assert [name for name in named if f"`{name}`" not in fnb.detector.__doc__] == []
 
 
 @pytest.mark.parametrize(
@@ -232,7 +267,8 @@ def test_without_a_class_nothing_is_computable_and_the_note_says_so(positives, n
     table = found(scored(positives, negatives), base_rate=0.01)
     for name in (POINT, "auc"):
         assert part(table, name)["note"].str.contains(f"not computable: no {word} case").all()
-    assert table[["tpr", "fpr_high", "auc", "precision"]].iloc[0].isna().all()
+    assert table[["rate", "low", "high"]].isna().all(axis=None)
+    assert set(table["state"]) == {"none"}
 
 
 def test_rows_without_score_or_label_are_left_out_and_counted():
@@ -246,7 +282,7 @@ def test_rows_without_score_or_label_are_left_out_and_counted():
 @pytest.mark.parametrize("positive", [1, "1", 1.0, [1]])
 def test_numeric_labels_are_one_label_with_and_without_point_zero(positive):
     frame = pd.DataFrame({"score": [0.9, 0.1, 0.8], "label": ["1.0", "0", "1"]})
-    assert part(found(frame, positive=positive), "auc")["n_pos"].tolist() == [2]
+    assert part(found(frame, positive=positive), POINT)["n_pos"].tolist() == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +327,7 @@ def test_the_realised_false_positive_rate_keeps_to_the_limit_and_the_curve_never
     positives, negatives, limit
 ):
     table = found(scored(positives, negatives), max_fpr=limit)
-    point, curve = part(table, POINT).iloc[0], part(table, "curve")
+    point, curve = part(table, POINT).iloc[0], curve_of(scored(positives, negatives))
     assert point["fp"] <= limit * len(negatives) + 1e-9
     assert curve["tp"].is_monotonic_increasing and curve["fp"].is_monotonic_increasing
     better = curve[curve["fp"] <= limit * len(negatives) + 1e-9]
