@@ -219,7 +219,7 @@ def _clustered(
     if len(labels) == 2:
         result = crossed_interval(k, n, *labels.values(), level=level)
         sizes = zip(result.clusters, labels, strict=True)
-        words = " and ".join(f"{size} of {key}" for size, key in sizes)
+        words = " and ".join(f"{size} values of {key}" for size, key in sizes)
         return result, min(result.clusters), [_worth(words, int(n.sum()), noun, result)]
     (key, mark), *_ = labels.items()
     code, values = pd.factorize(mark)
@@ -233,15 +233,15 @@ def _clustered(
     return (
         one,
         one.clusters,
-        [_worth(f"{one.clusters} of {key}", int(n.sum()), noun, one), one.note],
+        [_worth(f"{one.clusters} values of {key}", int(n.sum()), noun, one), one.note],
     )
 
 
 def _worth(clusters: str, n: int, noun: str, result: Any) -> str:
-    """How many independent cases the rows of a cell carry as much information as."""
+    """How many independent cases the rows of a cell are worth."""
     if math.isnan(result.n_eff):
         return ""
-    return f"{n:,} {noun}s from {clusters} say as much as about {result.n_eff:.0f} independent ones"
+    return f"{n:,} {noun}s from {clusters} are worth about {result.n_eff:.0f} independent ones"
 
 
 def largest_effect(sample: Sample, *, level: float = 0.95) -> Any:

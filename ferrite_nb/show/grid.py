@@ -16,7 +16,16 @@ import pandas as pd
 from ..metrics import METRICS
 from ..escape import missing, plain
 from .rows import rows_of
-from ..estimate import Estimate, aloud, bracket, difference_text, method_text, number, p_text, reason
+from ..estimate import (
+    Estimate,
+    aloud,
+    bracket,
+    difference_text,
+    method_text,
+    number,
+    p_text,
+    reason,
+)
 
 __all__ = ["Cell", "Column", "Grid", "grid"]
 

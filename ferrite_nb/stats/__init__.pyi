@@ -39,6 +39,7 @@ from .pairs import paired_difference as paired_difference
 from .pairs import paired_quantile as paired_quantile
 from .pairs import repeated_pairs as repeated_pairs
 from .pairs import sign_flip as sign_flip
+from .planning import detectable as detectable
 from .planning import largest_k as largest_k
 from .planning import mcnemar_power as mcnemar_power
 from .planning import n_for_h as n_for_h

@@ -143,7 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page: `python -m ferrite_nb.teach.class_page RESULTS -o class_page.html`."""
     from ..readers import read
 
-    parser = argparse.ArgumentParser(prog="python -m ferrite_nb.teach.class_page", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m ferrite_nb.teach.class_page", description=__doc__
+    )
     parser.add_argument("results", nargs="+", help="one or more results files or folders")
     parser.add_argument("-o", "--output", type=Path, default=Path("class_page.html"))
     parser.add_argument("--cluster", help="the column whose cases are alike")
