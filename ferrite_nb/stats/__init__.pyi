@@ -14,7 +14,11 @@ from .design import within_attempts as within_attempts
 from .detection import alerts as alerts
 from .detection import auc as auc
 from .detection import auc_difference as auc_difference
+from .detection import auc_limits as auc_limits
 from .detection import tpr_at_fpr as tpr_at_fpr
+from .followed import drift as drift
+from .followed import quantile_units as quantile_units
+from .followed import within as within
 from .homogeneity import homogeneity as homogeneity
 from .intervals import exact_test as exact_test
 from .intervals import interval as interval
@@ -25,9 +29,12 @@ from .judge import garak_interval as garak_interval
 from .judge import judge_validation as judge_validation
 from .judge import kappa as kappa
 from .judge import rogan_gladen as rogan_gladen
+from .judge_pairs import corrected_difference as corrected_difference
+from .judge_pairs import labels_needed as labels_needed
 from .looks import at_least_once as at_least_once
 from .looks import repeated_looks as repeated_looks
 from .looks import repeated_tests as repeated_tests
+from .ordered import macro as macro
 from .paired import missing_state as missing_state
 from .paired import paired_crossed as paired_crossed
 from .paired import paired_units as paired_units
@@ -59,3 +66,4 @@ from .trend import cmh as cmh
 from .trend import cochrans_q as cochrans_q
 from .trend import seed_spread as seed_spread
 from .trend import trend as trend
+from .validation import kappa_limits as kappa_limits

@@ -11,6 +11,7 @@ from here too.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,7 +155,7 @@ def rogan_gladen(
             (float(p) + judge.sp - 1) / (judge.se + judge.sp - 1) for p in (ends.low, ends.high)
         )
     elif method == "delta":
-        low, high = _lang_reiczigel(k, n, judge.labels, z)
+        low, high = lang_reiczigel(k, n, judge.labels, z)
     else:
         low, high = _drawn(k, n, judge.labels, level, resamples, seed)
         if math.isnan(low):
@@ -193,12 +194,12 @@ def _judge(tp: Any, fn: Any, tn: Any, fp: Any, se: Any, sp: Any, method: str) ->
     se, sp = (tp / (tp + fn) if tp + fn else NAN), (tn / (tn + fp) if tn + fp else NAN)
     if not refusals and tp * tn <= fn * fp:  # Se + Sp <= 1, in whole numbers
         refusals.append(no_better_than_chance(se, sp))
+    elif not refusals and (tp + 1) / (tp + fn + 2) + (tn + 1) / (tn + fp + 2) <= 1:
+        refusals.append("too few labels: with one more of each kind Se + Sp would not be above 1")
     return _Judge(se, sp, (tp, fn, tn, fp), "; ".join(refusals))
 
 
-def _lang_reiczigel(
-    k: int, n: int, labels: tuple[int, int, int, int], z: float
-) -> tuple[float, float]:
+def lang_reiczigel(k: float, n: float, labels: Sequence[float], z: float) -> tuple[float, float]:
     """Lang and Reiczigel's limits: pseudo-counts in all three proportions, then a shifted normal
     interval.
     """

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtrit
 
 from . import _check, _groups
+from .intervals import score_limits
 from .permutation import sign_flip
 from .trend import trend
 
@@ -203,3 +204,58 @@ def equal_weight(rate: Any, low: Any, high: Any, *, independent: bool = True) ->
     return EqualWeight(
         mean, float(np.maximum(mean - below, 0.0)), float(np.minimum(mean + above, 1.0))
     )
+
+
+@dataclass(frozen=True)
+class Macro:
+    """The unweighted mean of rates, with Wilson's limits at its effective number of cases."""
+
+    rate: float
+    low: float
+    high: float
+    n_eff: float
+    df: float
+
+
+def macro(k: Any, n: Any, *, level: float = 0.95) -> Macro:
+    """The mean of the rates of several groups, each counting once.
+
+    Parameters
+    ----------
+    k, n : array of int
+        Events and cases of each group; groups without a case are left out.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    Macro
+        NaN without a group.
+
+    Source
+    ------
+    Wilson 1927 at the n_eff of the mean, Satterthwaite 1946; one pseudo-case in each group.
+
+    Example
+    -------
+    >>> result = macro([0, 1, 2, 0], [10] * 4)
+    >>> round(result.rate, 3), round(result.low, 4), round(result.high, 4)
+    (0.075, 0.0252, 0.2026)
+    """
+    events, cases = _check.series(k, n)
+    level = _check.level_of(level)
+    events, cases = events[cases > 0], cases[cases > 0]
+    groups = len(cases)
+    if not groups:
+        return Macro(NAN, NAN, NAN, NAN, NAN)
+    mean = float((events / cases).mean())
+    pure = mean in (0.0, 1.0)
+    rate = (events + mean) / (cases + 1)
+    spread = rate * (1 - rate) / cases / groups**2
+    n_eff = groups**2 / float((1 / cases).sum()) if pure else mean * (1 - mean) / spread.sum()
+    rest = float((spread**2 / np.maximum(cases - 1, 1)).sum())
+    df = float(cases.sum() - groups) if pure else float(spread.sum() ** 2 / rest)
+    z = -float(stdtrit(max(df, 1.0), (1 - level) / 2))
+    low, high = score_limits(mean, n_eff, z)
+    low, high = 0.0 if mean == 0 else float(low), 1.0 if mean == 1 else float(high)
+    return Macro(mean, low, high, float(n_eff), df)

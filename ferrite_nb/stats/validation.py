@@ -193,3 +193,65 @@ def _undefined(cells: np.ndarray[Any, Any]) -> str:
 def no_better_than_chance(se: float, sp: float) -> str:
     """The reason to refuse a judge whose flags carry no information, or the wrong one."""
     return f"the judge is no better than chance: Se {se:.3f} + Sp {sp:.3f} is not above 1"
+
+
+@dataclass(frozen=True)
+class KappaLimits:
+    """The limits of Cohen's kappa of two answers."""
+
+    low: float
+    high: float
+    note: str = ""
+
+
+def kappa_limits(yy: int, yn: int, ny: int, nn: int, *, level: float = 0.95) -> KappaLimits:
+    """The limits of kappa by goodness of fit: computable wherever kappa is, also at 1.
+
+    Parameters
+    ----------
+    yy, yn, ny, nn : items on which both said yes, the first only, the second only, both no.
+    level : confidence level.
+
+    Returns
+    -------
+    KappaLimits
+        NaN where both raters give one answer only. A note where the raters differ in level, because
+        the model has one prevalence for both.
+
+    Source
+    ------
+    Donner, Eliasziw 1992, Stat Med 11:1511.
+
+    Example
+    -------
+    >>> result = kappa_limits(25, 0, 0, 25)
+    >>> round(result.low, 6), result.high
+    (0.857305, 1.0)
+    """
+    from scipy.optimize import brentq
+
+    cells = [count(v, n) for v, n in ((yy, "yy"), (yn, "yn"), (ny, "ny"), (nn, "nn"))]
+    z, total = z_of(level), sum(cells)
+    yes = 2 * cells[0] + cells[1] + cells[2]
+    if not 0 < yes < 2 * total:
+        return KappaLimits(NAN, NAN, "both raters give one answer only")
+    p = yes / (2 * total)
+    seen = (cells[0], cells[1] + cells[2], cells[3])
+    point = 1 - seen[1] / (2 * total * p * (1 - p))
+
+    def gap(kappa: float) -> float:
+        spread = p * (1 - p)
+        shares = (p**2 + spread * kappa, 2 * spread * (1 - kappa), (1 - p) ** 2 + spread * kappa)
+        parts = (
+            (n - total * s) ** 2 / (total * max(s, 1e-300))
+            for n, s in zip(seen, shares, strict=True)
+        )
+        return sum(parts) - z**2
+
+    floor = max(-p / (1 - p), -(1 - p) / p)
+    least = floor + 1e-12 * (1 - floor)
+    low = float(brentq(gap, least, point, xtol=1e-14)) if gap(least) > 0 else floor
+    most = 1 - 1e-14
+    high = float(brentq(gap, point, most, xtol=1e-14)) if point < 1 and gap(most) > 0 else 1.0
+    apart = abs(cells[1] - cells[2]) > z * math.sqrt(max(cells[1] + cells[2], 1))
+    return KappaLimits(low, high, "the raters differ in level" if apart else "")
