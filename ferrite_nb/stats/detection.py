@@ -415,6 +415,7 @@ def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> 
         variance = t * (1 - t) * (1 + many * (1 - t) / (2 - t) + many * t / (1 + t)) / (pos * neg)
         return abs(area - t) - z * math.sqrt(variance)
 
-    low = 0.0 if area == 0 else float(brentq(gap, 1e-12, area - min(1e-12, area / 2), xtol=1e-14))
-    high = 1.0 if area == 1 else float(brentq(gap, area, 1 - 1e-12, xtol=1e-14))
+    dust = 1e-12
+    low = 0.0 if area == 0 else float(brentq(gap, dust, min(area, 1 - dust), xtol=1e-14))
+    high = 1.0 if area == 1 else float(brentq(gap, max(area, dust), 1 - dust, xtol=1e-14))
     return Limits(low, high)

@@ -129,7 +129,7 @@ def within(
         if survival in (0.0, 1.0):
             n_eff = tell * groups / len(hit)
         else:
-            n_eff /= _design(hit, seen, risk, x, code, groups, inside)
+            n_eff /= _design(hit, seen, risk, x, code, groups, inside, seen >= budget)
     low, high = score_limits(rate, n_eff, z)
     low = 0.0 if survival == 1 else float(low)
     return Within(rate, low, 1.0 if survival == 0 else float(high), n_eff, left, hits)
@@ -143,6 +143,7 @@ def _design(
     code: NDArray[np.intp],
     groups: int,
     inside: NDArray[np.bool_],
+    followed: NDArray[np.bool_],
 ) -> float:
     """The design effect of a survival estimate, from the influence of each case on it."""
     steps = np.arange(1, len(x) + 1)
@@ -155,7 +156,7 @@ def _design(
     plain = n / (n - 1) * float((influence**2).sum())
     deff = max(float((sums**2 / (1 - sizes / n)).sum()) / plain, 1.0)
     with_hit = int((np.bincount(code, weights=inside, minlength=groups) > 0).sum())
-    with_rest = int((np.bincount(code, weights=~inside, minlength=groups) > 0).sum())
+    with_rest = int((np.bincount(code, weights=~inside & followed, minlength=groups) > 0).sum())
     share = 2.0 ** -min(with_hit, with_rest)
     return max(deff, (1 - share) * deff + share * n / groups)
 
@@ -183,11 +184,13 @@ def drift(new_k: Any, new_n: Any, old_k: Any, old_n: Any) -> Drift:
     >>> drift([1, 0, 1, 1], [1] * 4, [0, 0, 0, 1], [1] * 4).p
     0.5
     """
-    k, n = _check.series(new_k, new_n)
-    past_k, past_n = _check.series(old_k, old_n)
+    k, n = _check.counts(new_k, "new_k"), _check.counts(new_n, "new_n")
+    past_k, past_n = _check.counts(old_k, "old_k"), _check.counts(old_n, "old_n")
     if len(k) != len(past_k):
         raise ValueError(f"one entry a case on either side, got {len(k)} and {len(past_k)}")
-    moves = (n > 0) & (past_n > 0) & (k + past_k > 0) & (k + past_k < n + past_n)
+    both = (n > 0) & (past_n > 0)  # cases without runs on either side drop out
+    _check.series(k[both], n[both]), _check.series(past_k[both], past_n[both])
+    moves = both & (k + past_k > 0) & (k + past_k < n + past_n)
     strata, often = np.unique(
         np.stack([n + past_n, k + past_k, n])[:, moves], axis=1, return_counts=True
     )

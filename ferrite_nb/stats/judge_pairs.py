@@ -88,7 +88,7 @@ def corrected_difference(
     if not sum(cells):
         return CorrectedDifference(NAN, NAN, NAN, note="no case")
     for labels in filter(None, sets):
-        if youden(labels) <= 0 or _shrunk(labels) <= 0:
+        if youden(labels) <= 0 or shrunk(labels) <= 0:
             return CorrectedDifference(NAN, NAN, NAN, note="too few labels, or Se + Sp <= 1")
     if sets[1]:
         return CorrectedDifference(*_own(cells, sets[0], sets[1], z))
@@ -104,7 +104,7 @@ def youden(labels: Sequence[float]) -> float:
     return tp / (tp + fn) + tn / (tn + fp) - 1 if tp + fn and tn + fp else -1.0
 
 
-def _shrunk(labels: Sequence[float]) -> float:
+def shrunk(labels: Sequence[float]) -> float:
     """Youden's J with one pseudo-label more in each cell: where it is not above 0, there are too
     few labels.
     """
@@ -121,8 +121,8 @@ def _own(
     rates, limits, errors, youdens = [], [], [], []
     for k, labels in ((both + b, labels_a), (both + c, labels_b)):
         tn, fp = labels[2:]
-        youdens.append(youden(labels))
-        rates.append((k / n + tn / (tn + fp) - 1) / youdens[-1])
+        youdens.append(shrunk(labels))
+        rates.append((k / n + tn / (tn + fp) - 1) / youden(labels))
         limits.append(lang_reiczigel(k, n, labels, z))
         errors.append((limits[-1][1] - limits[-1][0]) / 2 / z)
     pairing = (both * neither - b * c) / n**3 / (youdens[0] * youdens[1]) / (errors[0] * errors[1])
@@ -169,6 +169,16 @@ def _ratio(d: float, j: float, x: float, y: float, side: int) -> float:
     return x * (2 * d - x) / rest
 
 
+def _flagged(true: Sequence[float], se: Sequence[float], sp: Sequence[float]) -> list[float]:
+    """The cells that the judge shows where the true ones are these and its errors independent."""
+    flags = [((sens, 1 - spec)) for sens, spec in zip(se, sp, strict=True)]
+    chances = [(flags[0][x], flags[1][y]) for x, y in ((0, 0), (0, 1), (1, 0), (1, 1))]
+    both = sum(n * a * b for n, (a, b) in zip(true, chances, strict=True))
+    only_a = sum(n * a * (1 - b) for n, (a, b) in zip(true, chances, strict=True))
+    only_b = sum(n * (1 - a) * b for n, (a, b) in zip(true, chances, strict=True))
+    return [both, only_a, only_b, sum(true) - both - only_a - only_b]
+
+
 def labels_needed(
     half: float,
     n: int,
@@ -188,7 +198,7 @@ def labels_needed(
     n : int
         Cases that run in both modes.
     cells : (both, b, c, neither)
-        Their expected shares.
+        Expected shares of the true outcomes.
     se, sp : (first mode, second mode)
         The judge's expected sensitivity and specificity in either mode.
     positives : float
@@ -208,7 +218,8 @@ def labels_needed(
     108
     """
     z, cases = _check.z_of(_check.level_of(level)), _check.count(n, "n")
-    counts = [_check.fraction(cell, "cells") * cases for cell in cells]
+    true = [_check.fraction(cell, "cells") * cases for cell in cells]
+    counts = _flagged(true, se, sp)
     share = _check.fraction(positives, "positives", open_ends=True)
 
     def width(labels: float) -> float:
@@ -221,7 +232,7 @@ def labels_needed(
             )
             for sens, spec in zip(se, sp, strict=True)
         ]
-        if any(_shrunk(one) <= 0 for one in sets):
+        if any(shrunk(one) <= 0 for one in sets):
             return math.inf
         _, low, high = _own(counts, sets[0], sets[1], z)
         return (high - low) / 2
