@@ -23,7 +23,7 @@ _NAMES: Mapping[Kind, str] = {
     " mode_b",
     "count": "k n missing clusters n_pairs both b c neither unpaired hits at_risk attempts accept"
     " levels human_missing judge_missing other people_differ ties n_neg",
-    "rate": "rate floor ceiling observed rate_a rate_b diff threshold share doubled detectable",
+    "rate": "rate floor ceiling independent observed rate_a rate_b diff threshold share doubled detectable",
     "bound": "low high outer_low outer_high observed_low observed_high independent_low"
     " independent_high",
     "p": "p p_holm p_least trend_p differ_p p_pass",
@@ -96,7 +96,8 @@ SHAPES: Mapping[str, Shape] = {
     "attempts": Shape(
         "metric",
         ("mode", "quantity"),
-        ("attempts", *_RATE, "at_risk", "floor", "ceiling", "clusters", "n_eff"),
+        ("attempts", *_RATE, "value", "at_risk", "independent", "floor", "ceiling")
+        + ("clusters", "n_eff"),
     ),
     "judges": Shape(
         "judge",

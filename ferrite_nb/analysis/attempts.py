@@ -13,31 +13,19 @@ import numpy as np
 import pandas as pd
 
 from ..count.cube import check_columns, labels, modes_of, need_outcomes, row_masks
-from ..metrics import metric
+from ..estimate import FEW, state_of
+from ..metrics import Metric, natural
+from ..metrics import metric as find_metric
 from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import UNCHECKED, Outcomes
+from ..schema import Table, made
 from ..stats._check import level_of
-from ..stats.clusters import clustered_interval
-from ..stats.intervals import interval
-from .cells import FEW, in_order, listed
+from ..stats.followed import within
+from .cells import in_order
 from .compare import versions_of
-from .rates import cluster_note
+from .unit import listed, unit_of
 
-COLUMNS = (
-    "attempts",
-    "k",
-    "n",
-    "rate",
-    "low",
-    "high",
-    "level",
-    "method",
-    "independent",
-    "median",
-    "clusters",
-    "note",
-)
 MOST_ATTEMPTS = 10_000
 
 
@@ -46,9 +34,9 @@ def attempts(
     metric: str = "ASR",
     *,
     by: str | Iterable[str] = "mode",
-    cluster: str | None = None,
+    cluster: str | Iterable[str] | None = None,
     level: float = 0.95,
-) -> pd.DataFrame:
+) -> Table:
     """The share of cases with at least one success within K attempts, for each K.
 
     Parameters
@@ -61,17 +49,18 @@ def attempts(
 
     Returns
     -------
-    DataFrame with `metric`, the strata, `attempts` (K), `k`, `n` (cases with a success within K, or
-    followed for at least K attempts), `rate`, `low`, `high`, `level`, `method`, `independent` (1 -
-    (1 - p)^K with p the share of attempts that succeed: what K attempts would give if they were
-    alike and independent), `median` (attempts to the first success in the median case, NaN while
-    fewer than half succeed), `clusters`, `note`.
+    Table with `metric`, the strata, `mode`, `quantity`, `attempts` (K), `k` (cases with a success
+    within K), `n` (all cases), `rate`, `low`, `high`, `value`, `at_risk` (cases followed to K),
+    `independent` (1 - (1 - p)^K with p the share of attempts that succeed: what K attempts would
+    give if they were alike and independent), `floor` and `ceiling` (if the unknown outcomes were
+    failures, or successes), `clusters`, `n_eff`. The quantities are "within", one row a K;
+    "median", whose `value` is the number of attempts to the first success of the median case (with
+    its limits; infinite where fewer than half succeed); and "forecast".
 
     Not computable when
     -------------------
-    no case was followed for K attempts: the row is missing from there on. A case is followed up to
-        its first attempt
-    without a known outcome.
+    no case was followed for K attempts: the rows end there. A case is followed up to its first
+    attempt without a known outcome. Fewer than five cases at risk: `state` is "few".
 
     Raises
     ------
@@ -81,41 +70,49 @@ def attempts(
     Notes
     -----
     Per try and within K tries are two estimands: 10 prompts that each break once in 5 tries are
-        10/50 per try and
-    10/10 within 5. Where cases stop being followed at different K, n falls, and the note says so.
+    10/50 per try and 10/10 within 5. Where cases stop being followed at different K the rate is
+    that of Kaplan and Meier, which takes attempts as lost at random given their number; where all
+    were followed it is k/n.
+
+    Source
+    ------
+    Kaplan, Meier 1958; Rothman 1978, J Chron Dis 31:557.
 
     Example
     -------
     >>> import ferrite_nb as fnb
     >>> table = fnb.attempts(fnb.read(fnb.data("attempts.csv")))
-    >>> table[table["attempts"] == 25][["mode", "k", "n"]].values.tolist()
+    >>> table = table[(table["quantity"] == "within") & (table["attempts"] == 25)]
+    >>> table[["mode", "k", "n"]].values.tolist()
     [['alike', 99, 250], ['varied', 43, 250]]
     """
     strata, level = listed(by), level_of(level)
     strata = strata if "mode" in strata else [*strata, "mode"]
-    rows = rows_of(runs, metric, strata, [cluster] if cluster else [])
-    tables = []
-    for cell, part in rows.groupby(strata, sort=False):
-        table = one_curve(part, cluster, level)
-        for name, value in zip(strata, cell, strict=True):
-            table[name] = value
-        tables.append(table)
-    found = pd.concat(tables, ignore_index=True).assign(metric=_symbol(metric))
-    if not runs.checked:
-        found["note"] = [f"{note}; {UNCHECKED}".strip("; ") for note in found["note"]]
-    return in_order(found[["metric", *strata, *COLUMNS]], [*strata], modes_of(runs))
+    unit = unit_of(runs, cluster)
+    if len(unit.keys) > 1:
+        raise ValueError("attempts take one cluster column; join two columns first")
+    keys = [key for key in unit.keys if key != "case_id"]
+    one = find_metric(metric)
+    table = rows_of(runs, one, strata, keys)
+    order = in_order(table[strata].drop_duplicates(), strata, modes_of(runs))
+    groups = dict(tuple(table.groupby(strata, sort=False)))
+    rows = []
+    for cell in order.to_dict("records"):
+        part = groups[tuple(cell.values())]
+        curve = one_curve(part, keys, level)
+        rows += [{"metric": one.symbol, **cell, **row} for row in curve]
+    for row in rows:
+        row["note"] = "; ".join(filter(None, [row["note"], "" if runs.checked else UNCHECKED]))
+    name = keys[0] if keys else "case"
+    return made("attempts", rows, strata, level=level, unit=name, source=runs.source)
 
 
-def _symbol(name: str) -> str:
-    return metric(name).symbol
-
-
-def rows_of(runs: Outcomes, name: str, strata: list[str], cluster: list[str]) -> pd.DataFrame:
+def rows_of(runs: Outcomes, one: Metric, strata: list[str], cluster: list[str]) -> pd.DataFrame:
     """One row per attempt of the metric's population: strata, case, place of the attempt, event (1,
     0 or missing).
     """
     need_outcomes(runs)
-    one, have = metric(name), runs.columns
+    have = runs.columns
     check_columns(runs, [*strata, *cluster], "by and cluster")
     inside = [column for column in strata if column in ("case_id", "repeat", *one.event)]
     if inside:
@@ -147,86 +144,73 @@ def rows_of(runs: Outcomes, name: str, strata: list[str], cluster: list[str]) ->
     rows = pandas_of(table)
     if rows.empty:
         raise OutcomesError(f"no row belongs to the population of {one.symbol}")
-    number = pd.to_numeric(rows["repeat"], errors="coerce")
-    rows["_order"] = number if number.notna().all() else rows["repeat"].rank(method="dense")
+    order = sorted(rows["repeat"].dropna().astype(str).unique(), key=natural)
+    rows["_order"] = rows["repeat"].astype(str).map({name: at for at, name in enumerate(order)})
     rows = rows.sort_values([*strata, "case_id", "_order"], kind="stable", ignore_index=True)
     rows["_place"] = rows.groupby([*strata, "case_id"], sort=False).cumcount() + 1
     return rows
 
 
-def one_curve(part: pd.DataFrame, cluster: str | None, level: float) -> pd.DataFrame:
-    """The curve of one stratum and mode: one row per K."""
-    event = part["_event"].to_numpy()
-    part = part.assign(
-        _hit=np.where(event == 1, part["_place"], np.inf),
-        _gap=np.where(np.isnan(event), part["_place"], np.inf),
+def one_curve(part: pd.DataFrame, keys: list[str], level: float) -> list[dict[str, Any]]:
+    """The curve of one stratum and mode: one row per K, and the median."""
+    event, place = part["_event"].to_numpy(), part["_place"].to_numpy()
+    cases = pd.DataFrame(
+        {
+            "case": part["case_id"].to_numpy(),
+            "first": np.where(event == 1, place, np.inf),
+            "gap": np.where(np.isnan(event), place, np.inf),
+            "tried": place,
+            "label": part[keys[0]].to_numpy() if keys else "",
+        }
     )
-    cases = part.groupby("case_id", sort=False).agg(
-        first=("_hit", "min"),
-        gap=("_gap", "min"),
-        tried=("_place", "max"),
-        **({"label": (cluster, "first")} if cluster else {}),
-    )
+    most = {"first": "min", "gap": "min", "tried": "max", "label": "first"}
+    cases = cases.groupby("case", sort=False).agg(most)
+    first, gap, tried = (cases[name].to_numpy(dtype=float) for name in ("first", "gap", "tried"))
     # A success after an attempt with an unknown outcome may not be the first one: the case is
     # followed up to there.
-    cases["followed"] = np.minimum(cases["tried"], cases["gap"] - 1)
-    cases["first"] = cases["first"].where(cases["first"] < cases["gap"], np.inf)
+    followed = np.minimum(tried, gap - 1)
+    seen = np.where(first < gap, first, np.inf)
+    marks = cases["label"].to_numpy() if keys else None
     known = event[~np.isnan(event)]
     share = float(known.mean()) if len(known) else math.nan
-    most = int(min(cases["followed"].max(), MOST_ATTEMPTS))
-    lost = int((cases["gap"] < np.inf).sum())
-    median = (
-        float(np.median(cases["first"])) if (cases["first"] < np.inf).mean() > 0.5 else math.nan
-    )
-    rows = []
-    for budget in range(1, most + 1):
-        inside = (cases["first"] <= budget) | (cases["followed"] >= budget)
-        rows.append(
-            one_budget(cases[inside], budget, cluster, level)
-            | {"independent": 1 - (1 - share) ** budget}
-        )
-        if not inside.all():
-            rows[-1]["note"] = "; ".join(
-                filter(
-                    None,
-                    [
-                        rows[-1]["note"],
-                        f"{int((~inside).sum())} cases not followed for {budget} attempts"
-                        + (f" ({lost} with an unknown outcome)" if lost else ""),
-                    ],
-                )
-            )
-    return pd.DataFrame(rows, columns=list(COLUMNS)).assign(median=median, level=level)
+    lost = int((gap < np.inf).sum())
+    rows: list[dict[str, Any]] = []
+    for budget in range(1, int(min(followed.max(), MOST_ATTEMPTS)) + 1):
+        result = within(seen, followed, budget, marks, level=level)
+        if math.isnan(result.rate):
+            break
+        row = {"quantity": "within", "attempts": budget, "k": result.hits, "n": len(cases)}
+        row |= {"rate": result.rate, "low": result.low, "high": result.high}
+        row |= {"at_risk": result.at_risk, "n_eff": result.n_eff}
+        row |= {"independent": 1 - (1 - share) ** budget, "method": "wilson"}
+        row |= {"clusters": len(set(marks)) if marks is not None else None}
+        short = int(((seen > budget) & (followed < budget)).sum())
+        notes = []
+        if short:
+            row["method"] = "kaplan-meier, wilson"
+            words = f"{short} cases not followed for {budget} attempts"
+            notes.append(words + (f" ({lost} with an unknown outcome)" if lost else ""))
+        if lost:
+            row["floor"] = within(first, tried, budget, level=level).rate
+            row["ceiling"] = within(np.minimum(first, gap), tried, budget, level=level).rate
+        else:
+            row |= {"floor": result.rate, "ceiling": result.rate}
+        row["state"], row["why"] = state_of(len(cases), result.rate, result.low)
+        if row["state"] == "ok" and result.at_risk < FEW and result.rate < 1:
+            row |= {"state": "few", "why": f"fewer than {FEW} cases at risk"}
+        if math.isnan(result.low) and row["state"] == "none":
+            row |= {"state": "few", "why": "one cluster: its spread cannot be estimated"}
+        rows.append(row | {"note": "; ".join(notes)})
+    return [*rows, median_of(rows)] if rows else rows
 
 
-def one_budget(
-    cases: pd.DataFrame, budget: int, cluster: str | None, level: float
-) -> dict[str, Any]:
-    """Cases with a success within the budget, out of those that can tell."""
-    hit = (cases["first"] <= budget).to_numpy()
-    k, n = int(hit.sum()), len(hit)
-    row: dict[str, Any] = {
-        "attempts": budget,
-        "k": k,
-        "n": n,
-        "rate": k / n,
-        "clusters": pd.NA,
-        "method": "wilson",
-    }
-    notes = [f"insufficient data (n<{FEW})"] if n < FEW else []
-    if cluster:
-        whole = (
-            pd.DataFrame({"k": hit, "n": 1}).groupby(cases["label"].to_numpy(), sort=False).sum()
-        )
-        found = clustered_interval(whole["k"], whole["n"], level=level)
-        notes.append(cluster_note(found, found.clusters, f"{found.clusters} clusters of {cluster}"))
-        row |= {
-            "low": found.low,
-            "high": found.high,
-            "clusters": found.clusters,
-            "method": "clustered wilson",
-        }
-    else:
-        ends = interval(k, n, level=level)
-        row |= {"low": ends.low, "high": ends.high}
-    return row | {"note": "; ".join(notes)}
+def median_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The attempts to the first success of the median case (Brookmeyer, Crowley 1982)."""
+
+    def first(name: str) -> float:
+        return next((row["attempts"] for row in rows if row[name] >= 0.5), math.inf)
+
+    value, low, high = first("rate"), first("high"), first("low")
+    note = "" if math.isfinite(value) else "fewer than half of the cases succeed"
+    words = {"state": "ok", "why": "", "note": note, "method": "first K with half"}
+    return {"quantity": "median", "value": value, "low": low, "high": high, **words}

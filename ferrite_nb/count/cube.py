@@ -435,27 +435,6 @@ def repeated(runs: Outcomes) -> bool:
     return bool(ends["low"].iloc[0] != ends["high"].iloc[0])
 
 
-def differences(
-    runs: Outcomes, column: str, baseline: str, mode: str
-) -> tuple[np.ndarray[Any, Any], int]:
-    """Per case: the mean of `column` in `mode` minus that in `baseline`; and the cases known in one
-    mode only.
-    """
-    rows = runs.table.filter(nw.col("mode").is_in([baseline, mode])).select(
-        "case_id",
-        nw.when(nw.col("mode") == mode).then(nw.col(column).cast(nw.Float64)).alias("_with"),
-        nw.when(nw.col("mode") == baseline).then(nw.col(column).cast(nw.Float64)).alias("_without"),
-    )
-    means = rows.group_by("case_id").agg(
-        nw.col("_with").mean().alias("_with"), nw.col("_without").mean().alias("_without")
-    )
-    found = pandas_of(means.select("_with", "_without"))
-    both = found["_with"].notna() & found["_without"].notna()
-    one = found["_with"].notna() ^ found["_without"].notna()
-    values = (found["_with"] - found["_without"])[both].to_numpy(dtype="float64")
-    return np.sort(values), int(one.sum())
-
-
 def name_of(keys: Sequence[str], values: Mapping[str, Any] | Sequence[Any]) -> str:
     """A cell in words: "tier Tier1, mode On"."""
     found = [values[key] for key in keys] if isinstance(values, Mapping) else list(values)

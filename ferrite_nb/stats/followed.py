@@ -100,20 +100,18 @@ def within(
     seen = _check.numbers(followed, "followed")
     if len(hit) != len(seen):
         raise ValueError(f"first and followed have one entry a case, got {len(hit)}, {len(seen)}")
-    steps = np.arange(1, budget + 1)
+    inside = hit <= np.minimum(seen, budget)
+    steps = np.unique(hit[inside])  # nothing changes between the attempts at which a case is hit
     time = np.minimum(hit, seen)
-    at_risk = (time[:, None] >= steps).sum(axis=0)
-    events = ((hit[:, None] == steps) & (hit <= seen)[:, None]).sum(axis=0)
-    done = np.flatnonzero((at_risk == events) & (at_risk > 0))  # nobody is left after this
-    last = int(done[0]) + 1 if len(done) else budget
-    risk, x = at_risk[:last], events[:last]
-    hits = int(x.sum())
-    left = int(at_risk[-1]) if budget else len(hit)
-    if not len(hit) or (risk == 0).any():
+    risk = (time[:, None] >= steps).sum(axis=0)
+    x = ((hit[:, None] == steps) & inside[:, None]).sum(axis=0)
+    hits, left = int(x.sum()), int((time >= budget).sum())
+    if not len(hit) or (left == 0 and not (risk == x).any()):
         return Within(NAN, NAN, NAN, NAN, left, hits, "nobody was followed so far")
+    done = np.flatnonzero(risk == x)  # nobody is left after this
+    steps, risk, x = (part[: done[0] + 1] if len(done) else part for part in (steps, risk, x))
     survival = float(np.prod(1 - x / risk))
     rate = 1 - survival
-    inside = (hit <= np.minimum(seen, budget)).astype(bool)
     tell = int((inside | (seen >= budget)).sum())
     z = _check.z_of(level)
     if survival in (0.0, 1.0):
@@ -129,15 +127,15 @@ def within(
         if survival in (0.0, 1.0):
             n_eff = tell * groups / len(hit)
         else:
-            n_eff /= _design(hit, seen, risk, x, code, groups, inside, seen >= budget)
+            n_eff /= _design(time, steps, risk, x, code, groups, inside, seen >= budget)
     low, high = score_limits(rate, n_eff, z)
     low = 0.0 if survival == 1 else float(low)
     return Within(rate, low, 1.0 if survival == 0 else float(high), n_eff, left, hits)
 
 
 def _design(
-    hit: NDArray[np.float64],
-    seen: NDArray[np.float64],
+    time: NDArray[np.float64],
+    steps: NDArray[np.float64],
     risk: NDArray[np.int64],
     x: NDArray[np.int64],
     code: NDArray[np.intp],
@@ -146,11 +144,10 @@ def _design(
     followed: NDArray[np.bool_],
 ) -> float:
     """The design effect of a survival estimate, from the influence of each case on it."""
-    steps = np.arange(1, len(x) + 1)
-    event = (hit[:, None] == steps) & (hit <= seen)[:, None]
-    under = np.minimum(hit, seen)[:, None] >= steps
+    event = (time[:, None] == steps) & inside[:, None]
+    under = time[:, None] >= steps
     influence = ((event - under * (x / risk)) / (risk - x)).sum(axis=1)
-    n = len(hit)
+    n = len(time)
     sizes = np.bincount(code, minlength=groups)
     sums = np.bincount(code, weights=influence, minlength=groups)
     plain = n / (n - 1) * float((influence**2).sum())

@@ -174,17 +174,17 @@ def test_clusters_that_move_together_count_once():
     assert found["p_least"] == 2 / 2**6 and found["unit"] == "template"
 
 
-def test_two_crossed_keys_give_the_larger_p_and_the_wider_interval_and_say_which():
+def test_two_crossed_keys_are_never_narrower_than_one():
     frame = random_outcomes(5, cases=120)
     frame.loc[frame["mode"] == "On", "attack_success"] &= frame["template"] > "t5"
     runs = fnb.outcomes(frame)
     options = {"modes": ["Off", "On"]}
     crossed = only(fnb.compare(runs, cluster=["template", "goal"], **options))
     one = {key: only(fnb.compare(runs, cluster=key, **options)) for key in ("template", "goal")}
-    assert crossed["p"] == max(found["p"] for found in one.values())
-    widest = max(one.values(), key=lambda found: found["high"] - found["low"])
-    assert (crossed["low"], crossed["high"]) == (widest["low"], widest["high"])
-    assert "p from" in crossed["note"] and "interval from" in crossed["note"]
+    assert crossed["p"] >= max(found["p"] for found in one.values())
+    for found in one.values():
+        assert crossed["low"] <= found["low"] <= found["high"] <= crossed["high"]
+    assert crossed["unit"] == "template × goal"
 
 
 def test_errors_in_one_mode_that_could_turn_the_sign_are_said_to_decide():
