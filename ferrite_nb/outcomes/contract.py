@@ -140,6 +140,12 @@ class Words:
 Declaration = str | Sequence[str] | Const | Words
 
 
+def columns_of(given: Declaration) -> list[str]:
+    """The columns that a declaration takes its values from."""
+    given = getattr(given, "column", given)
+    return [] if isinstance(given, Const) else [given] if isinstance(given, str) else list(given)
+
+
 def const(value: Any) -> Const:
     """Declare one value for all rows.
 

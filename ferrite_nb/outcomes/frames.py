@@ -1,7 +1,10 @@
-"""Frames of any engine: what comes back as pandas, and the place of a row that breaks a rule."""
+"""Frames of any engine: what comes back as pandas, the place of a row that breaks a rule, and what
+to say of a rate in the place of a count.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +12,6 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from .contract import OutcomesError
-from .printed import rate_hint
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 LARGEST = 2.0**53  # up to here every number in use holds a count exactly
@@ -31,6 +33,11 @@ def native(table: Frame) -> Any:
     return frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame
 
 
+def names_of(frame: Frame) -> list[str]:
+    """Column names without touching the rows."""
+    return list(frame.collect_schema().names())
+
+
 def how_many(condition: nw.Expr) -> nw.Expr:
     """The number of rows that meet a condition; Spark sums no booleans, so they are made numbers
     first.
@@ -38,19 +45,19 @@ def how_many(condition: nw.Expr) -> nw.Expr:
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
 
 
-def distinct(frame: Frame, name: str, most: int = 100_000) -> list[str]:
+def distinct(frame: Frame, column: str | nw.Expr, most: int = 100_000) -> list[str]:
     """The distinct values of a column as text, the missing one left out.
 
     On an engine a group-by, because `unique` there keeps a whole row of each value and is many
     times slower.
     """
-    text = frame.select(nw.col(name).cast(nw.String).alias(name))
-    if isinstance(text, nw.DataFrame):
-        found = text[name].unique(maintain_order=True).drop_nulls().to_list()
-    else:
-        groups = text.group_by(name).agg(nw.len().alias("_rows"))
-        found = pandas_of(groups.head(most))[name].dropna()
-    return [str(value) for value in found[:most]]
+    values = nw.col(column) if isinstance(column, str) else column
+    text = frame.select(values.cast(nw.String).alias("value"))
+    if isinstance(text, nw.LazyFrame):
+        text = text.group_by("value").agg(nw.len().alias("rows")).head(most)
+        return [str(value) for value in pandas_of(text)["value"].dropna()]
+    found = text["value"].unique(maintain_order=True).drop_nulls()
+    return [str(value) for value in found.to_list()[:most]]
 
 
 def some(names: Iterable[Any], most: int = 30) -> str:
@@ -115,3 +122,44 @@ def raise_places(
         file=what or None,
         row=row,
     )
+
+
+def rate_hint(value: Any, n: pd.Series | None = None, row: int = 0) -> str:
+    """What to say when an outcome looks like a rate: the counts it may stand for; nothing where it
+    is no rate.
+    """
+    text = str(value).strip().replace(",", ".")
+    percent = text.endswith("%")
+    number = pd.to_numeric(text.rstrip("% "), errors="coerce")
+    if not 0 <= number <= 100 or (number in (0, 1) and not percent):
+        return ""
+    said = (
+        ". This looks like a rate; a rate cannot be checked, so give whole counts in columns k "
+        "and n"
+    )
+    total = pd.to_numeric(n, errors="coerce").iloc[row] if n is not None and len(n) > row else 0
+    if not total >= 1:
+        return said
+    digits = len(text.rstrip("% ").partition(".")[2])
+    scales = {"percent": 100} | ({"a fraction": 1} if number < 1 and not percent else {})
+    ways = {word: counts_of(number, int(total), scale, digits) for word, scale in scales.items()}
+    found = [
+        f"{' or '.join(f'{k}/{int(total)}' for k in counts)} if it is {word}"
+        for word, counts in ways.items()
+        if counts
+    ]
+    return f"{said} ({', '.join(found) or f'no whole count of {int(total)} gives it'})"
+
+
+def counts_of(rate: float, n: int, scale: int, digits: int) -> list[int]:
+    """The counts k of n next to a printed rate: the one that gives it exactly, else those that
+    round to it.
+
+    >>> counts_of(93, 150, 100, 0), counts_of(45.2, 500, 100, 1)
+    ([139, 140], [226])
+    """
+    exact = rate / scale * n
+    if abs(exact - round(exact)) < 1e-9 * max(n, 1):
+        return [round(exact)]
+    near = (math.floor(exact), math.ceil(exact))
+    return [k for k in near if abs(scale * k / n - rate) <= 0.5 * 10.0**-digits + 1e-12]

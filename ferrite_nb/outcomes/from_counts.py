@@ -13,8 +13,7 @@ import pandas as pd
 
 from ..metrics import METRICS
 from .contract import Declaration, Note, OutcomesError
-from .frames import LARGEST, ROW, Frame, pandas_of, place_of, plural
-from .printed import rate_hint
+from .frames import LARGEST, ROW, Frame, pandas_of, place_of, plural, rate_hint
 
 # Of two metrics with one population only one can be read: the rows of the other would look like
 # missing outcomes.
