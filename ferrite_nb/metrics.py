@@ -15,7 +15,6 @@ from typing import Literal
 
 import pandas as pd
 
-Counted = Literal["rows", "cases", "amounts", "traces", "differences"]
 How = Literal["declared", "known", "first"]
 
 MODES = ("off", "sanitizeronly", "looponly", "on", "guard", "full", "dryrun")
@@ -46,7 +45,7 @@ class Metric:
     better: Literal["lower", "higher"]
     side: Literal["security", "cost"]
     gap: str
-    counted: Counted = "rows"
+    counted: Literal["rows", "cases", "amounts", "traces", "differences"] = "rows"
     amounts: tuple[str, ...] = ()
     inactive: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -90,14 +89,13 @@ class Metric:
     @property
     def denominator(self) -> str:
         """The denominator in words."""
-        if self.counted in {"traces", "differences"}:
-            return "cases with the record in both modes"
         facts = {name: value for name, value in self.population.items() if name != "kind"}
         limits = [f"{name} {str(value).lower()}" for name, value in facts.items()]
         limits += ["measurable"] if self.leaves_out_unmeasurable else []
-        unit = "cases" if self.counted == "cases" else "rows"
-        where = f"{self.population.get('kind', '')} {unit}".strip()
-        where += f" with {' and '.join(limits)}" if limits else ""
+        unit = f"{self.population.get('kind', '')} {'cases' if self.counted == 'cases' else 'rows'}"
+        where = " with ".join(filter(None, [unit.strip(), " and ".join(limits)]))
+        if self.counted in {"traces", "differences"}:
+            return "cases with the record in both modes"
         return f"sum of {self.amounts[1]} over {where}" if self.amounts else f"{where}, event known"
 
 
@@ -441,11 +439,11 @@ def metric(name: str) -> Metric:
     """The metric with this symbol or name, in any spelling of case; an unknown one raises and lists
     them.
     """
-    wanted = str(name).strip().lower()
-    for one in _DECLARED:
-        if wanted in {one.symbol.lower(), one.name.lower()}:
-            return one
-    raise ValueError(f"there is no metric {name!r}; the metrics are {', '.join(METRICS)}")
+    known = {word.lower(): one for one in _DECLARED for word in (one.name, one.symbol)}
+    found = known.get(str(name).strip().lower())
+    if found is None:
+        raise ValueError(f"there is no metric {name!r}; the metrics are {', '.join(METRICS)}")
+    return found
 
 
 def metrics() -> pd.DataFrame:
@@ -488,8 +486,8 @@ def recorded(columns: Iterable[str]) -> list[Metric]:
     the record says. What the values support is `Outcomes.supports`.
     """
     have = set(columns)
-    live = "measurable" in have
-    return [one for one in _DECLARED if set(one.columns) <= have and one.live in (None, live)]
+    lives = (None, "measurable" in have)
+    return [one for one in _DECLARED if set(one.columns) <= have and one.live in lives]
 
 
 def mode_key(mode: str) -> str:
@@ -521,14 +519,11 @@ def baseline_among(modes: Sequence[str], declared: str | None = None) -> tuple[s
     >>> baseline_among(["guard", "No defence"]), baseline_among(["guard", "wall"])
     (('No defence', 'known'), ('guard', 'first'))
     """
-    key = mode_key(declared or "")
-    named = [mode for mode in modes if declared is not None and mode_key(mode) == key]
-    if named:
-        return (declared if declared in named else named[0]) or "", "declared"
+    named = [mode for mode in modes if declared and mode_key(mode) == mode_key(declared)]
     known = [mode for mode in modes if re.sub(r"[\s_-]", "", mode.lower()) in NO_DEFENCE]
-    if len(known) == 1:
-        return known[0], "known"
-    return (modes[0] if modes else ""), "first"
+    if declared in modes or named:
+        return (str(declared) if declared in modes else named[0]), "declared"
+    return (known[0], "known") if len(known) == 1 else (next(iter(modes), ""), "first")
 
 
 def ordered_modes(

@@ -13,7 +13,6 @@ from ferrite_nb.metrics import (
     NO_VALUE,
     baseline_among,
     metric,
-    mode_key,
     ordered_modes,
     ordered_strata,
     recorded,

@@ -43,44 +43,32 @@ def held(table: Frame, column: str, wanted: Any) -> list[Any]:
     if not values:
         raise ValueError(f"choose at least one value of {column}")
     typed = table.collect_schema()[column]
-    if typed == nw.Boolean:
-        return [_flag(column, value) for value in values]
-    read = _number if typed.is_numeric() else lambda column, value: str(value)
+    read = _flag if typed == nw.Boolean else _number if typed.is_numeric() else _text
     named = {read(column, value): value for value in values if value is not None}
-    missing: list[Any] = [None] if None in values else []
-    if not named:
-        return missing
     modes = distinct(table, column) if column == "mode" else []
-    spelled = {mode.lower(): mode for mode in modes} | {mode: mode for mode in modes}
-    found = [spelled.get(value) or spelled.get(str(value).lower()) or value for value in named]
-    there = {
-        read(column, value)
-        for value in distinct(table.filter(_is_in(table, column, found)), column)
+    spelled: dict[Any, Any] = {mode.lower(): mode for mode in modes} | {
+        mode: mode for mode in modes
     }
+    found = [spelled.get(value) or spelled.get(str(value).lower()) or value for value in named]
+    there = distinct(table.filter(meets(table, column, found)), column) if named else []
+    known = {read(column, value) for value in there}
     for value, given in zip(found, named.values(), strict=True):
-        if value not in there:
-            known = some(sorted(distinct(table, column)))
+        if value not in known and typed != nw.Boolean:
+            listed = some(sorted(distinct(table, column)))
             raise ValueError(
-                f"no row has {column} = {str(given)!r}; there are {known or 'no values'}"
+                f"no row has {column} = {str(given)!r}; there are {listed or 'no values'}"
             )
-    return found + missing
+    return found + ([None] if None in values else [])
 
 
 def meets(table: Frame, column: str, found: list[Any]) -> nw.Expr:
     """The rows of which the column holds one of the found values."""
-    named = [value for value in found if value is not None]
-    if not named:  # Arrow looks for no empty list
-        return nw.col(column).is_null()
-    there = _is_in(table, column, named)
-    return nw.col(column).is_null() | there if None in found else there
-
-
-def _is_in(table: Frame, column: str, values: list[Any]) -> nw.Expr:
-    """Whether a column holds one of the values, numbers compared as numbers, all else as text."""
     typed = table.collect_schema()[column]
-    if typed == nw.Boolean:
-        return nw.col(column).is_in(values)
-    return nw.col(column).cast(nw.Float64 if typed.is_numeric() else nw.String).is_in(values)
+    named = [value for value in found if value is not None]
+    kind = nw.Boolean if typed == nw.Boolean else nw.Float64 if typed.is_numeric() else nw.String
+    there, empty = nw.col(column).cast(kind).is_in(named), nw.col(column).is_null()
+    # Arrow looks for no empty list
+    return empty if not named else there | empty if None in found else there
 
 
 def _flag(column: str, value: Any) -> bool | None:
@@ -96,3 +84,7 @@ def _number(column: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{column} holds numbers, got {value!r}") from None
+
+
+def _text(column: str, value: Any) -> str:
+    return str(value)

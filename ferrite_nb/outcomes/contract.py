@@ -142,8 +142,10 @@ Declaration = str | Sequence[str] | Const | Words
 
 def columns_of(given: Declaration) -> list[str]:
     """The columns that a declaration takes its values from."""
-    given = getattr(given, "column", given)
-    return [] if isinstance(given, Const) else [given] if isinstance(given, str) else list(given)
+    named = given.column if isinstance(given, Words) else given
+    if isinstance(named, Const):
+        return []
+    return [named] if isinstance(named, str) else list(named)
 
 
 def const(value: Any) -> Const:
@@ -204,9 +206,10 @@ def spelled(value: Any) -> str:
 def _spellings(name: str, own: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the words of a flag mean; the caller's own words come before all others."""
     attack = name == "attack_success"
-    yes, no = TRUE | (ATTACK_TRUE if attack else set()), FALSE | (ATTACK_FALSE if attack else set())
-    known = dict.fromkeys(MISSING) | dict.fromkeys(ERRORS, "error")
-    return known | dict(own or dict.fromkeys(sorted(yes), True) | dict.fromkeys(sorted(no), False))
+    yes, no = (sorted(TRUE), sorted(ATTACK_TRUE)), (sorted(FALSE), sorted(ATTACK_FALSE))
+    words = dict.fromkeys(sum(yes[: 1 + attack], []), True)
+    words |= dict.fromkeys(sum(no[: 1 + attack], []), False)
+    return dict.fromkeys(MISSING) | dict.fromkeys(ERRORS, "error") | dict(own or words)
 
 
 def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) -> bool | str | None:

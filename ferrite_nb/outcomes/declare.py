@@ -105,8 +105,12 @@ def columns_made(frame: Frame, plan: Plan) -> Step:
         parts = columns_of(given)
         for part in parts:
             if part not in have:
-                message = f"there is no column {part!r} to take {name} from; the columns are "
-                raise plan.error(message + shown(have), name, name)
+                raise plan.error(
+                    f"there is no column {part!r} to take {name} from; the columns are "
+                    f"{shown(have)}",
+                    name,
+                    name,
+                )
         made[name] = (
             nw.lit(given.value)
             if isinstance(given, Const)

@@ -84,8 +84,8 @@ def place_of(rows: pd.DataFrame, row: int = 0) -> tuple[str, int]:
     """Where a row of a numbered frame stands, in words, and its number from 1."""
     number = int(rows[ROW].iloc[row]) + 1
     source = rows["source"].iloc[row] if "source" in rows else None
-    told = isinstance(source, str) and source
-    return source if told else f"row {number} (the header not counted)", number
+    named = isinstance(source, str) and source != ""
+    return str(source) if named else f"row {number} (the header not counted)", number
 
 
 def raise_places(

@@ -62,19 +62,30 @@ def _repeats(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: st
     """
     weights = declared.get("rows", "rows")
     if not isinstance(weights, str) or weights not in frame or "repeat" in declared:
-        message = "weights of cases (rows and case_id) need a column rows, and no repeat beside it"
-        raise OutcomesError(place + message, column="rows", fix="rows")
+        raise OutcomesError(
+            f"{place}weights of cases (rows and case_id) need a column rows, and no repeat beside "
+            "it",
+            column="rows",
+            fix="rows",
+        )
     weight = _whole(frame, [weights], place)[weights].to_numpy()
     if weight.sum(dtype=float) > MOST_CASES:
-        message = f"more than {MOST_CASES:,} repeats; leave case_id out to read a table of counts"
-        raise OutcomesError(place + message, column="rows", fix="rows")
+        raise OutcomesError(
+            f"{place}more than {MOST_CASES:,} repeats; leave case_id out to read a table of counts",
+            column="rows",
+            fix="rows",
+        )
     rest = {name: given for name, given in declared.items() if name != "rows"}
     rows = frame.drop(columns=weights)
     if (weight == 1).all():
         return rows, rest, []
     if "repeat" in frame:
-        message = "rows above 1 beside a repeat: one row is one repeat, so leave one of the two out"
-        raise OutcomesError(place + message, column="rows", fix="repeat")
+        raise OutcomesError(
+            f"{place}rows above 1 beside a repeat: one row is one repeat, so leave one of the two "
+            "out",
+            column="rows",
+            fix="repeat",
+        )
     note = f"rows beside case_id: {int(weight.sum())} repeats of cases, one for each"
     rows = rows.loc[rows.index.repeat(weight)].reset_index(drop=True)
     return rows, rest | {"repeat": "count"}, [Note(note, "count", len(rows))]
@@ -115,8 +126,11 @@ def _weighted(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: s
     bad = (counts["k"] > counts["n"]).to_numpy()
     if bad.any():
         (where, line), (k, n) = place_of(frame, int(bad.argmax())), counts[bad].iloc[0]
-        message = f"{place}{where}: k = {k} and n = {n}; k must not be larger than n"
-        raise OutcomesError(message, column="k", row=line)
+        raise OutcomesError(
+            f"{place}{where}: k = {k} and n = {n}; k must not be larger than n",
+            column="k",
+            row=line,
+        )
     metrics = frame["metric"].map(METRICS)
     events = metrics.map(lambda metric: next(iter(metric.event)))
     rest = frame.drop(columns=["k", "n", "missing", "metric"], errors="ignore")
@@ -139,8 +153,11 @@ def _of_metrics(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[Not
     if "metric" not in frame:
         kind = frame.get("kind", pd.Series("attack", frame.index)).astype(str)
         if (kind.str.strip().str.lower() != "attack").any():
-            message = "counts of benign rows need a column metric (FGR or task success)"
-            raise OutcomesError(place + message, column="metric", fix="metric")
+            raise OutcomesError(
+                f"{place}counts of benign rows need a column metric (FGR or task success)",
+                column="metric",
+                fix="metric",
+            )
         return frame.assign(metric="ASR"), []
     known = {symbol.lower(): symbol for symbol in COUNTED}
     symbols = frame["metric"].astype(str).str.strip().str.lower().map(known)
@@ -149,8 +166,9 @@ def _of_metrics(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[Not
         chosen.setdefault(str(METRICS[symbol].population["kind"]), symbol)
     kept = symbols.isin(list(chosen.values()))
     if not kept.any():
-        message = f"{place}the column metric names none of {', '.join(COUNTED)}"
-        raise OutcomesError(message, column="metric")
+        raise OutcomesError(
+            f"{place}the column metric names none of {', '.join(COUNTED)}", column="metric"
+        )
     left = sorted(set(frame["metric"][~kept].astype(str)))
     lost = int((~kept).sum())
     note = f"{plural(lost)} of counts left out (metric {', '.join(left)[:120]})"
@@ -198,6 +216,7 @@ def _refused(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: st
     hint = next(filter(None, hints), "")
     if hint:
         told = ", ".join(str(value)[:20] for value in values)
-        message = f"{place}column {column} holds rates ({told}){hint}"
-        raise OutcomesError(message, column="k", fix="k")
+        raise OutcomesError(
+            f"{place}column {column} holds rates ({told}){hint}", column="k", fix="k"
+        )
     return frame, declared, []

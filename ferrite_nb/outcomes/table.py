@@ -120,16 +120,17 @@ class Outcomes:
         >>> runs.cluster, runs.base
         (('template',), ('Off', 'known'))
         """
-        keys, base = self.cluster, self.baseline
-        if cluster is not None:
-            keys = _cluster_columns(self.columns, cluster)
-        there = list(self.modes)
+        keys = self.cluster if cluster is None else _cluster_columns(self.columns, cluster)
+        base, there = self.baseline, list(self.modes)
         if baseline is not None:
             there = there or distinct(self.table, "mode")
             base, how = baseline_among(there, baseline)
             if how != "declared":
-                message = f"baseline: there is no mode {baseline!r}; the modes are {some(there)}"
-                raise OutcomesError(message, column="mode", fix="baseline")
+                raise OutcomesError(
+                    f"baseline: there is no mode {baseline!r}; the modes are {some(there)}",
+                    column="mode",
+                    fix="baseline",
+                )
         order = tuple(ordered_modes(self.modes, modes or there, base))
         return replace(self, cluster=keys, baseline=base, modes=order)
 
@@ -204,8 +205,12 @@ def _cluster_columns(have: Sequence[str], named: str | Sequence[str]) -> tuple[s
     except ValueError as problem:
         raise OutcomesError(f"{problem}", fix="cluster") from None
     for name in {"mode", "kind", "rows", *FLAGS} & set(found):
-        message = f"cluster: {name} does not say which cases belong together; name a column of "
-        raise OutcomesError(message + "templates, tasks or prompts", column=name, fix="cluster")
+        raise OutcomesError(
+            f"cluster: {name} does not say which cases belong together; name a column of "
+            "templates, tasks or prompts",
+            column=name,
+            fix="cluster",
+        )
     return tuple(found)
 
 
@@ -218,7 +223,7 @@ def outcomes(
     check: Literal["auto", "full"] = "auto",
     cluster: str | Sequence[str] | None = None,
     baseline: str | None = None,
-    **declared: Declaration,
+    **declarations: Declaration,
 ) -> Outcomes:
     """Declare the columns of any frame and get validated outcomes.
 
@@ -232,7 +237,7 @@ def outcomes(
         different outcomes raise.
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
     cluster, baseline: as in `Outcomes.declare`: what belongs together, the mode without defence.
-    declared: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
+    declarations: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
         `fnb.words(...)`. Columns that already have a canonical name need no declaration.
         `attack_resisted=` is turned round; where a frame has both columns they must not contradict
         each other, unless the one that counts is declared. `repeat="count"` numbers the rows of one
@@ -254,20 +259,24 @@ def outcomes(
     """
     if keep not in (None, "first", "last", "known"):
         raise ValueError(f'keep must be "first", "last" or "known", got {keep!r}')
-    for name, given in declared.items():
+    for name, given in declarations.items():
         if not isinstance(given, str | Const | Words | list | tuple) or given in ([], ()):
             raise TypeError(
-                f"{name} takes a column name, a list of names, fnb.const or fnb.words, got {given!r}"
+                f"{name} takes a column name, a list of names, fnb.const or fnb.words, "
+                f"got {given!r}"
             )
     what = read_from if read_from != "table" else ""
     try:
-        table, declared, counted = expand_counts(_table(frame, what), declared, what)
+        table, declared, counted = expand_counts(_table(frame, what), declarations, what)
         table, found = canonical(table, declared, what)
         found = [*map(Note, notes), *counted, *found]
         lazy = isinstance(table, nw.LazyFrame)
         if isinstance(table, nw.DataFrame) and not len(table):
-            message = "has no row of outcomes; nothing can be said from an empty file"
-            raise OutcomesError(f"{what or 'the table'} {message}", file=what or None)
+            raise OutcomesError(
+                f"{what or 'the table'} has no row of outcomes; nothing can be said from an empty "
+                "file",
+                file=what or None,
+            )
         if declared.get("repeat") == COUNTING:
             table, more = number_repeats(table)
             found += more
@@ -285,8 +294,10 @@ def outcomes(
     except UnicodeEncodeError as problem:
         # A lone surrogate, from broken JSON, is no text that an engine can hold.
         half = problem.object[problem.start : problem.end]
-        message = f"the table holds {half!a}, which is half of a letter and no text; replace it"
-        raise OutcomesError(message, file=what or None) from None
+        raise OutcomesError(
+            f"the table holds {half!a}, which is half of a letter and no text; replace it",
+            file=what or None,
+        ) from None
     runs = Outcomes(
         result,
         tuple(found),
@@ -316,6 +327,9 @@ def _table(frame: Any, what: str) -> Frame:
     except nw.exceptions.DuplicateError:
         names = [*getattr(frame, "column_names", frame.columns)] * 2
     if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        message = f"column names must be texts and differ, got {some(dict.fromkeys(names))}"
-        raise OutcomesError(f"{what or 'the table'}: {message}", file=what or None)
+        raise OutcomesError(
+            f"{what or 'the table'}: column names must be texts and differ, got "
+            f"{some(dict.fromkeys(names))}",
+            file=what or None,
+        )
     return table

@@ -163,8 +163,11 @@ def kinds(frame: Frame, plan: Plan) -> Step:
             for word, n in zip(lost["kind"].astype(str), lost["rows"].astype(int), strict=True)
         ]
         if not known:
-            message = f"no row is left: kind is {some(words, 5)}, and none of it is declared"
-            raise plan.error(message, "kind", "words")
+            raise plan.error(
+                f"no row is left: kind is {some(words, 5)}, and none of it is declared",
+                "kind",
+                "words",
+            )
         frame = numbered(frame) if isinstance(frame, nw.DataFrame) else frame
         frame = frame.filter(~text.is_in(wrong) | nw.col("kind").is_null())
     if any(word != means for word, means in known.items()):
@@ -193,7 +196,7 @@ def flags(frame: Frame, plan: Plan) -> Step:
         text = nw.col(name).cast(nw.Float64 if decimal else schema[name]).cast(nw.String)
         # "blocked" and the like are words of attack_success only: of a resisted attack they could
         # mean either.
-        said, meaning = "attack_resisted" if turned else name, own and own.meaning
+        said, meaning = "attack_resisted" if turned else name, own.meaning if own else None
         known = {
             word: flag_meaning(said, word, meaning) for word in distinct(frame, text, MOST_WORDS)
         }

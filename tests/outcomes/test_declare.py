@@ -488,7 +488,7 @@ def test_own_words_may_turn_a_known_word_round():
 
 @pytest.mark.parametrize("name", ["attack_success", "gated", "attack_resisted", "kind"])
 def test_an_unknown_keyword_of_words_raises(name):
-    with pytest.raises(ValueError, match=rf"words for .* mean .*, got \['maybe'\]"):
+    with pytest.raises(ValueError, match=r"words for .* mean .*, got \['maybe'\]"):
         fnb.outcomes(table(v=["x", "y"]), **{name: fnb.words("v", maybe=["x"])})
 
 
