@@ -15,7 +15,6 @@ from typing import Literal
 
 import pandas as pd
 
-Counted = Literal["rows", "cases", "amounts", "traces", "differences"]
 How = Literal["declared", "known", "first"]
 
 MODES = ("off", "sanitizeronly", "looponly", "on", "guard", "full", "dryrun")
@@ -46,7 +45,7 @@ class Metric:
     better: Literal["lower", "higher"]
     side: Literal["security", "cost"]
     gap: str
-    counted: Counted = "rows"
+    counted: Literal["rows", "cases", "amounts", "traces", "differences"] = "rows"
     amounts: tuple[str, ...] = ()
     inactive: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -55,47 +54,55 @@ class Metric:
     measured: bool = True
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns of amounts, traces or numbers that are counted in place of an event."""
+        return ("trace",) if self.counted == "traces" else tuple(dict.fromkeys(self.amounts))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the metric reads beside `case_id` and `mode`, without `measurable`."""
-        extra = {"traces": ("trace",), "differences": self.amounts}.get(self.counted, self.amounts)
-        return tuple(dict.fromkeys((*self.population, *self.event, *extra)))
+        return tuple(dict.fromkeys((*self.population, *self.event, *self.measures)))
+
+    @property
+    def own(self) -> set[str]:
+        """The columns that only a record which tries to give this metric has."""
+        return (
+            set(self.columns) - {"kind"} - ({"attack_success"} if len(self.columns) > 2 else set())
+        )
+
+    @property
+    def leaves_out_unmeasurable(self) -> bool:
+        """Whether attacks that were not measurable are left out, where the record says so."""
+        return self.measured and self.population.get("kind") == "attack"
 
     @property
     def numerator(self) -> str:
         """The numerator in words."""
-        if self.amounts and self.counted != "differences":
-            return f"sum of {self.amounts[0]}"
-        if self.counted == "traces":
-            return "benign cases whose trace equals that of the same case in the baseline mode"
-        if self.counted == "differences":
-            return f"{self.amounts[0]} in the mode minus in the baseline mode, case by case"
-        return " and ".join(
-            f"{column} {str(value).lower()}" for column, value in self.event.items()
-        )
+        first = "".join(self.amounts[:1])
+        events = [f"{column} {str(value).lower()}" for column, value in self.event.items()]
+        special = {
+            "traces": "benign cases whose trace equals that of the same case in the baseline mode",
+            "differences": f"{first} in the mode minus in the baseline mode, case by case",
+        }
+        return special.get(self.counted) or (f"sum of {first}" if first else " and ".join(events))
 
     @property
     def denominator(self) -> str:
         """The denominator in words."""
+        facts = {name: value for name, value in self.population.items() if name != "kind"}
+        limits = [f"{name} {str(value).lower()}" for name, value in facts.items()]
+        limits += ["measurable"] if self.leaves_out_unmeasurable else []
+        unit = f"{self.population.get('kind', '')} {'cases' if self.counted == 'cases' else 'rows'}"
+        where = " with ".join(filter(None, [unit.strip(), " and ".join(limits)]))
         if self.counted in {"traces", "differences"}:
             return "cases with the record in both modes"
-        wanted = [
-            f"{column} {str(value).lower()}"
-            for column, value in self.population.items()
-            if column != "kind"
-        ]
-        limit = ["measurable"] if self.measured and self.population.get("kind") == "attack" else []
-        unit = f"{self.population.get('kind', '')} {'cases' if self.counted == 'cases' else 'rows'}".strip()
-        where = f"{unit} with {' and '.join(wanted + limit)}" if wanted + limit else unit
-        if self.amounts:
-            return f"sum of {self.amounts[1]} over {where}"
-        return f"{where}, event known"
+        return f"sum of {self.amounts[1]} over {where}" if self.amounts else f"{where}, event known"
 
 
 ATTACK: Mapping[str, str | bool] = {"kind": "attack"}
 BENIGN: Mapping[str, str | bool] = {"kind": "benign"}
 NO_LOOP = "the loop does not run in this mode"
 NO_SANITIZER = "the sanitizer does not run in this mode"
-NO_TASKS = "no benign case and no task outcome in the record"
 NO_PREDICTION = "no predicted capabilities in the record"
 
 _DECLARED = (
@@ -432,11 +439,11 @@ def metric(name: str) -> Metric:
     """The metric with this symbol or name, in any spelling of case; an unknown one raises and lists
     them.
     """
-    wanted = str(name).strip().lower()
-    for one in _DECLARED:
-        if wanted in {one.symbol.lower(), one.name.lower()}:
-            return one
-    raise ValueError(f"there is no metric {name!r}; the metrics are {', '.join(METRICS)}")
+    known = {word.lower(): one for one in _DECLARED for word in (one.name, one.symbol)}
+    found = known.get(str(name).strip().lower())
+    if found is None:
+        raise ValueError(f"there is no metric {name!r}; the metrics are {', '.join(METRICS)}")
+    return found
 
 
 def metrics() -> pd.DataFrame:
@@ -474,13 +481,13 @@ def metrics() -> pd.DataFrame:
     )
 
 
-def supported(columns: Iterable[str]) -> list[Metric]:
+def recorded(columns: Iterable[str]) -> list[Metric]:
     """The metrics whose columns are all there; live words only, or scripted cost metrics only, as
-    the record says.
+    the record says. What the values support is `Outcomes.supports`.
     """
     have = set(columns)
-    live = "measurable" in have
-    return [one for one in _DECLARED if set(one.columns) <= have and one.live in (None, live)]
+    lives = (None, "measurable" in have)
+    return [one for one in _DECLARED if set(one.columns) <= have and one.live in lives]
 
 
 def mode_key(mode: str) -> str:
@@ -512,14 +519,11 @@ def baseline_among(modes: Sequence[str], declared: str | None = None) -> tuple[s
     >>> baseline_among(["guard", "No defence"]), baseline_among(["guard", "wall"])
     (('No defence', 'known'), ('guard', 'first'))
     """
-    for wanted in [] if declared is None else [declared, mode_key(declared)]:
-        for mode in modes:
-            if wanted in (mode, mode_key(mode)):
-                return mode, "declared"
+    named = [mode for mode in modes if declared and mode_key(mode) == mode_key(declared)]
     known = [mode for mode in modes if re.sub(r"[\s_-]", "", mode.lower()) in NO_DEFENCE]
-    if len(known) == 1:
-        return known[0], "known"
-    return (modes[0] if modes else ""), "first"
+    if declared in modes or named:
+        return (str(declared) if declared in modes else named[0]), "declared"
+    return (known[0], "known") if len(known) == 1 else (next(iter(modes), ""), "first")
 
 
 def ordered_modes(

@@ -13,10 +13,9 @@ from ferrite_nb.metrics import (
     NO_VALUE,
     baseline_among,
     metric,
-    mode_key,
     ordered_modes,
     ordered_strata,
-    supported,
+    recorded,
 )
 from ferrite_nb.outcomes.contract import CANONICAL
 
@@ -235,10 +234,10 @@ def test_an_unknown_metric_lists_the_known_ones():
 
 
 def test_live_words_replace_the_scripted_cost_where_the_table_has_measurable():
-    scripted = {one.symbol for one in supported(["kind", "attack_success", "attempted", "gated"])}
+    scripted = {one.symbol for one in recorded(["kind", "attack_success", "attempted", "gated"])}
     live = {
         one.symbol
-        for one in supported(["kind", "attack_success", "attempted", "gated", "measurable"])
+        for one in recorded(["kind", "attack_success", "attempted", "gated", "measurable"])
     }
     assert {"FGR", "FSR-proxy"} <= scripted and not {"tried", "false refusal"} & scripted
     assert {"tried", "ran", "false refusal"} <= live and not {"FGR", "FSR-proxy"} & live

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from ..count.cube import cube, repeated
-from ..metrics import supported
 from ..outcomes.contract import FACTS
 from ..stats.intervals import interval
 from ..stats.planning import n_for_half_width
@@ -44,7 +43,7 @@ def every_attack_succeeds(e: Evidence) -> Iterable[Limit]:
 @check
 def metric_without_variation(e: Evidence) -> Iterable[Limit]:
     """A metric that is 0 or 1 in every mode."""
-    for one in supported(e.columns):
+    for one in e.runs.supports:
         if one.counted != "rows" or one.symbol in ("CR", "ran", "ASR over delivered"):
             continue
         counts = e.counts(one)

@@ -8,9 +8,7 @@ Spark; only the small count tables come back, as pandas.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import reduce
-from operator import and_
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -19,36 +17,25 @@ import pandas as pd
 
 from ..metrics import NO_VALUE as NO_VALUE
 from ..metrics import Metric, mode_key, ordered_modes
-from ..outcomes.contract import FLAGS, TAKEN, OutcomesError
-from ..outcomes.declare import LARGEST, Frame, distinct, pandas_of, some
+from ..outcomes.choose import check_columns as columns_named
+from ..outcomes.contract import FLAGS, OutcomesError
+from ..outcomes.describe import row_masks as row_masks
+from ..outcomes.frames import LARGEST, Frame, distinct, pandas_of, some
 from ..outcomes.table import Outcomes
 
-MOST_REPEATS = 2**20  # per case and mode: three counts are packed into one integer of 60 bits
+BITS = 20  # per case and mode: three counts are packed into one integer of 60 bits
 
 
 def need_outcomes(runs: Any) -> None:
     """Raise where a verb got a plain frame or anything else in place of outcomes."""
     if not isinstance(runs, Outcomes):
-        raise TypeError(
-            f"outcomes are needed, got {type(runs).__name__}; make them with fnb.read or fnb.outcomes"
-        )
+        kind = type(runs).__name__
+        raise TypeError(f"outcomes are needed, got {kind}; make them with fnb.read or fnb.outcomes")
 
 
 def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
     """The named columns, or an error that lists what there is."""
-    have, wanted = runs.columns, list(names)
-    for name in wanted:
-        if not isinstance(name, str):
-            raise TypeError(f"{what} takes column names, got {name!r}")
-        if name not in have:
-            taken = TAKEN.fullmatch(name) and f"{name}_" in have
-            called = f" (the file's column is called {name}_ here)" if taken else ""
-            raise ValueError(
-                f"{what}: there is no column {name!r}{called}; the columns are {some(have)}"
-            )
-    if len(set(wanted)) < len(wanted):
-        raise ValueError(f"{what}: a column is named twice in {wanted}")
-    return wanted
+    return columns_named(runs.columns, names, what)
 
 
 def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
@@ -160,16 +147,9 @@ def in_population(cells: pd.DataFrame, metric: Metric) -> Mask:
         population &= np.array(
             [mode_key(mode) in metric.only for mode in cells["mode"]], dtype=bool
         )
-    if measured(cells, metric):
+    if metric.leaves_out_unmeasurable:
         population &= ~_is(cells, "measurable", False)
     return population
-
-
-def measured(columns: Container[str], metric: Metric) -> bool:
-    """Whether the metric leaves out attacks that were not measurable, and the table says which
-    these are.
-    """
-    return metric.measured and metric.population.get("kind") == "attack" and "measurable" in columns
 
 
 def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
@@ -190,16 +170,14 @@ def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.Data
         `unmeasurable` (left out).
     """
     population, known, event = masks(cells, metric)
-    parts = {"k": event, "n": known, "missing": population & ~known}
-    parts["not_attempted"] = (
-        known & _is(cells, "attempted", False) if "attempted" in cells else known & False
-    )
-    unmeasurable = (
-        _is(cells, "kind", "attack") & _is(cells, "measurable", False)
-        if measured(cells, metric)
-        else None
-    )
-    parts["unmeasurable"] = known & False if unmeasurable is None else unmeasurable
+    lost = _is(cells, "kind", "attack") & _is(cells, "measurable", False)
+    parts = {
+        "k": event,
+        "n": known,
+        "missing": population & ~known,
+        "not_attempted": known & _is(cells, "attempted", False),
+        "unmeasurable": lost & metric.leaves_out_unmeasurable,
+    }
     groups, first = grouped(cells, strata)
     rows = cells["rows"].to_numpy()
     table = {name: cells[name].take(first).to_numpy(dtype=object) for name in strata}
@@ -238,21 +216,6 @@ def versions(
     return {labels: sorted(several) for labels, several in found.items()}
 
 
-def row_masks(metric: Metric, have: Sequence[str]) -> tuple[nw.Expr, nw.Expr, nw.Expr]:
-    """The same three masks as `masks`, as expressions over rows."""
-    tests = [nw.col(column) == value for column, value in metric.population.items()]
-    if measured(have, metric):
-        tests.append(nw.coalesce(nw.col("measurable"), nw.lit(True)))
-    # a filter takes no bare literal: a metric of all rows says so with a key, which is never
-    # missing
-    population = reduce(and_, tests or [~nw.col("mode").is_null()])
-    known = reduce(and_, [~nw.col(column).is_null() for column in metric.event], nw.lit(True))
-    event = reduce(
-        and_, [nw.col(column) == value for column, value in metric.event.items()], nw.lit(True)
-    )
-    return population, known, event
-
-
 def vectors(
     runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()
 ) -> pd.DataFrame:
@@ -266,12 +229,12 @@ def vectors(
     """
     have = runs.columns
     if "case_id" not in have:
-        raise OutcomesError(
-            "a table of counts has no case_id: modes can only be compared on the same cases"
-        )
+        message = "a table of counts has no case_id: modes can only be compared on the same cases"
+        raise OutcomesError(message, column="case_id")
     if metric.counted != "rows":
         raise ValueError(
-            f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or fnb.overhead"
+            f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or "
+            "fnb.overhead"
         )
     lacking = [column for column in metric.columns if column not in have]
     if lacking:
@@ -280,11 +243,9 @@ def vectors(
         )
     keep = check_columns(runs, keep, "strata")
     population, known, event = row_masks(metric, have)
-    state = (
-        nw.when(~known)
-        .then(nw.lit(MOST_REPEATS**2))
-        .otherwise(nw.when(event).then(nw.lit(MOST_REPEATS + 1)).otherwise(nw.lit(MOST_REPEATS)))
-    )
+    k, n, m = 1, 2**BITS, 4**BITS
+    state = nw.when(event).then(nw.lit(n + k)).otherwise(nw.lit(n))
+    state = nw.when(~known).then(nw.lit(m)).otherwise(state)
     rows = runs.table.filter(population & nw.col("mode").is_in(list(modes))).select(
         "case_id",
         "mode",
@@ -298,28 +259,24 @@ def vectors(
             for mode, name in zip(modes, packed, strict=True)
         )
     )
-    with (
-        warnings.catch_warnings()
-    ):  # pandas calls the columns of more than a hundred modes fragmented
-        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
-        per_case = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
-            *(nw.col(name).sum().alias(name) for name in packed)
+    sums = [nw.col(name).sum().alias(name) for name in packed]
+    # pandas calls the columns of more than a hundred modes fragmented
+    with warnings.catch_warnings(category=pd.errors.PerformanceWarning, action="ignore"):
+        cases = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
+            *sums, nw.len().alias("_rows")
         )
-        found = pandas_of(by_keys(per_case, [*keep, *packed]).agg(nw.len().alias("cases")))
-    return _unpack(filled(found, keep), keep, packed)
-
-
-def _unpack(found: pd.DataFrame, keep: Sequence[str], packed: Sequence[str]) -> pd.DataFrame:
-    """Take k, n and missing out of the packed integers."""
-    parts: dict[str, Any] = {}
-    for place, name in enumerate(packed):
-        value = found[name].fillna(0).astype("int64")
-        parts[f"k{place}"] = value % MOST_REPEATS
-        parts[f"n{place}"] = value // MOST_REPEATS % MOST_REPEATS
-        parts[f"m{place}"] = value // MOST_REPEATS**2
-    parts["cases"] = found["cases"].astype("int64")
-    out, numbers = pd.DataFrame({name: found[name] for name in keep} | parts), list(parts)
-    return out.sort_values([*keep, *numbers], ignore_index=True)
+        groups = by_keys(cases, [*keep, *packed])
+        found = pandas_of(groups.agg(nw.len().alias("cases"), nw.col("_rows").max()))
+    if found["_rows"].max() >= n:
+        raise OutcomesError(f"a case has more than {n - 1:,} rows; fewer can be compared exactly")
+    numbers = {
+        f"{name}{place}": found[column].astype("int64") // size % 2**BITS
+        for place, column in enumerate(packed)
+        for name, size in (("k", k), ("n", n), ("m", m))
+    }
+    columns = {name: filled(found, keep)[name] for name in keep} | numbers
+    made = pd.DataFrame(columns | {"cases": found["cases"].astype("int64")})
+    return made.sort_values([*keep, *numbers], ignore_index=True)
 
 
 def case_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:

@@ -4,76 +4,71 @@ any case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from .contract import flag_meaning
-from .declare import Frame, distinct, pandas_of, some
+from .contract import TAKEN, flag_meaning
+from .frames import Frame, distinct, some
 
 
-def listed_values(wanted: Any) -> list[Any]:
-    """One value or many, as a list; a text is one value."""
-    return (
-        [wanted]
-        if isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
-        else list(wanted)
-    )
-
-
-def held(table: Frame, column: str, wanted: list[Any]) -> list[Any]:
-    """The wanted values as the column holds them, None for a missing one; a value that does not
-    occur raises.
-    """
-    typed = table.collect_schema()[column]
-    plain = [
-        None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in wanted
-    ]
-    if typed == nw.Boolean:
-        return [_flag(column, value) for value in plain]
-    named: list[Any] = [
-        _number(column, value) if typed.is_numeric() else str(value)
-        for value in plain
-        if value is not None
-    ]
-    if not named:  # Arrow looks for no empty list
-        return [None]
-    there: dict[Any, Any]
-    if typed.is_numeric():
-        rows = table.filter(nw.col(column).cast(nw.Float64).is_in(named)).select(column)
-        there = {float(value): value for value in pandas_of(rows)[column].unique().tolist()}
-    elif column == "mode":
-        modes = distinct(table, column)
-        there = {mode.lower(): mode for mode in modes} | {mode: mode for mode in modes}
-        named = [value if value in there else value.lower() for value in named]
-    else:
-        there = {
-            value: value
-            for value in distinct(table.filter(nw.col(column).cast(nw.String).is_in(named)), column)
-        }
-    for value in named:
-        if value not in there:
-            known = some(sorted(distinct(table, column)))
+def check_columns(have: Sequence[str], names: Iterable[Any], what: str) -> list[str]:
+    """The named columns, or an error that lists what there is."""
+    wanted = list(names)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} takes column names, got {name!r}")
+        if name not in have:
+            taken = TAKEN.fullmatch(name) and f"{name}_" in have
+            called = f" (the file's column is called {name}_ here)" if taken else ""
             raise ValueError(
-                f"no row has {column} = {_as_given(value, plain)}; there are {known or 'no values'}"
+                f"{what}: there is no column {name!r}{called}; the columns are {some(have)}"
             )
-    return [there[value] for value in named] + [None] * any(value is None for value in plain)
+    if len(set(wanted)) < len(wanted):
+        raise ValueError(f"{what}: a column is named twice in {wanted}")
+    return wanted
+
+
+def held(table: Frame, column: str, wanted: Any) -> list[Any]:
+    """The wanted values (one or many) as the column holds them, None for a missing one; a value
+    that does not occur raises.
+    """
+    one = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
+    values = [
+        None if pd.api.types.is_scalar(value) and pd.isna(value) else value
+        for value in ([wanted] if one else wanted)
+    ]
+    if not values:
+        raise ValueError(f"choose at least one value of {column}")
+    typed = table.collect_schema()[column]
+    read = _flag if typed == nw.Boolean else _number if typed.is_numeric() else _text
+    named = {read(column, value): value for value in values if value is not None}
+    modes = distinct(table, column) if column == "mode" else []
+    spelled: dict[Any, Any] = {mode.lower(): mode for mode in modes} | {
+        mode: mode for mode in modes
+    }
+    found = [spelled.get(value) or spelled.get(str(value).lower()) or value for value in named]
+    there = distinct(table.filter(meets(table, column, found)), column) if named else []
+    known = {read(column, value) for value in there}
+    for value, given in zip(found, named.values(), strict=True):
+        if value not in known and typed != nw.Boolean:
+            listed = some(sorted(distinct(table, column)))
+            raise ValueError(
+                f"no row has {column} = {str(given)!r}; there are {listed or 'no values'}"
+            )
+    return found + ([None] if None in values else [])
 
 
 def meets(table: Frame, column: str, found: list[Any]) -> nw.Expr:
     """The rows of which the column holds one of the found values."""
     typed = table.collect_schema()[column]
-    value = (
-        nw.col(column)
-        if typed == nw.Boolean or typed.is_numeric()
-        else nw.col(column).cast(nw.String)
-    )
-    named = [one for one in found if one is not None]
-    if not named:
-        return nw.col(column).is_null()
-    return nw.col(column).is_null() | value.is_in(named) if None in found else value.is_in(named)
+    named = [value for value in found if value is not None]
+    kind = nw.Boolean if typed == nw.Boolean else nw.Float64 if typed.is_numeric() else nw.String
+    there, empty = nw.col(column).cast(kind).is_in(named), nw.col(column).is_null()
+    # Arrow looks for no empty list
+    return empty if not named else there | empty if None in found else there
 
 
 def _flag(column: str, value: Any) -> bool | None:
@@ -91,11 +86,5 @@ def _number(column: str, value: Any) -> float:
         raise ValueError(f"{column} holds numbers, got {value!r}") from None
 
 
-def _as_given(value: Any, given: list[Any]) -> str:
-    """The value as the caller wrote it."""
-    written = [
-        one
-        for one in given
-        if one is not None and (one == value or str(one).lower() == str(value).lower())
-    ]
-    return repr(str(written[0])) if written else repr(value)
+def _text(column: str, value: Any) -> str:
+    return str(value)

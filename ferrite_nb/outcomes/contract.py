@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..escape import plain
+
 KEYS = ("case_id", "mode", "repeat")
 EVENTS = (
     "attack_success",
@@ -35,42 +37,28 @@ FACTS = (
 FLAGS = EVENTS + FACTS
 AMOUNTS = ("segments", "segments_excised", "predicted", "predicted_ideal", "ideal", "rows")
 NUMBERS = ("latency_ms", "tokens")
-TEXTS = (
-    "trace",
-    "tier",
-    "scope",
-    "suite",
-    "category",
-    "carrier",
-    "attack",
-    "model",
-    "suite_version",
-    "source",
-)
+STRATA = ("tier", "scope", "suite", "category", "carrier", "attack", "model")
+TEXTS = ("trace", *STRATA, "suite_version", "source")
+CANONICAL = (*KEYS, "kind", *FLAGS, *AMOUNTS, *NUMBERS, *TEXTS, "error")
 # Tables of results, and the counting behind them, have columns of these names: a file's own column
 # gets another one.
 TAKEN = re.compile(
-    "metric|k|n|rate|low|high|level|method|missing|floor|ceiling|clusters|n_eff|note|observed(_low|_high)?|trend_p|"
-    "not_attempted|unmeasurable|mode_[ab]|n_pairs|both|b|c|neither|rate_[ab]|diff|h|p|log10_p|p_holm|unpaired|"
-    "independent(_low|_high)?|cases|attempts|median|[knm][0-9]+|_(mode[0-9]+|state|event|order|place|hit|gap|rows|"
-    "groups|label|with|without|trace)"
+    "metric|k|n|rate|low|high|level|method|missing|floor|ceiling|clusters|n_eff|note|"
+    "observed(_low|_high)?|trend_p|not_attempted|unmeasurable|mode_[ab]|n_pairs|both|b|c|neither|"
+    "rate_[ab]|diff|h|p|log10_p|p_holm|unpaired|independent(_low|_high)?|cases|attempts|median|"
+    "[knm][0-9]+|_(mode[0-9]+|state|event|order|place|hit|gap|rows|groups|label|with|without|trace)"
 )
-CANONICAL = (*KEYS, "kind", *FLAGS, *AMOUNTS, *NUMBERS, *TEXTS, "error")
 
 TRUE = frozenset({"true", "yes", "y", "1", "1.0"})
 FALSE = frozenset({"false", "no", "n", "0", "0.0"})
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>"})
 ERRORS = frozenset({"error", "timeout"})
+# In the column `error` these say that there was none.
+NO_ERROR = MISSING | FALSE | {"ok", "okay", "-", "[]", "{}", "no error"}
 # In `attack_success` only: elsewhere these words can mean the opposite.
 ATTACK_TRUE = frozenset({"success", "succeeded", "executed"})
 ATTACK_FALSE = frozenset(
     {"fail", "failed", "failure", "blocked", "refused", "contained", "stripped"}
-)
-# Said of attack_resisted where a file has both columns of the outcome and they contradict each
-# other.
-BOTH = (
-    "attack_success says the opposite ({} rows contradict): an attack succeeds or is resisted. Correct the rows, or "
-    'say which column counts: attack_success="attack_success" or attack_resisted="attack_resisted"'
 )
 
 
@@ -78,8 +66,8 @@ class OutcomesError(ValueError):
     """Bad data: the message says what is wrong, where, what is allowed and what to do.
 
     For a program the same as data: `column` (the canonical name it is about), `fix` (the
-    declaration that would help: the name of a column, "keep", "words", "repeat", "encoding", ...),
-    `file` and `row` (the place); None where there is no such thing.
+    declaration that would help: the name of a column, "words", "keep", "cluster", "baseline", ...),
+    `file` and `row` (the place, rows counted from 1); None where there is no such thing.
     """
 
     def __init__(
@@ -91,7 +79,8 @@ class OutcomesError(ValueError):
         file: str | None = None,
         row: int | None = None,
     ) -> None:
-        super().__init__(message)
+        # Texts of a file stand in the message: none of them is a command of a terminal.
+        super().__init__("\n".join(plain(line, None) for line in message.split("\n")))
         self.column, self.fix, self.file, self.row = column, fix, file, row
 
 
@@ -107,6 +96,7 @@ Kind = Literal[
     "recount",
     "version",
     "count",
+    "contradiction",
 ]
 
 
@@ -147,6 +137,17 @@ class Words:
     meaning: Mapping[str, Any] = field(default_factory=dict)
 
 
+Declaration = str | Sequence[str] | Const | Words
+
+
+def columns_of(given: Declaration) -> list[str]:
+    """The columns that a declaration takes its values from."""
+    named = given.column if isinstance(given, Words) else given
+    if isinstance(named, Const):
+        return []
+    return [named] if isinstance(named, str) else list(named)
+
+
 def const(value: Any) -> Const:
     """Declare one value for all rows.
 
@@ -166,10 +167,11 @@ def words(column: str, /, **meaning: Sequence[Any]) -> Words:
     Parameters
     ----------
     column: the column in the file.
-    meaning: for a flag `true=[...]` and `false=[...]`; for `kind` `attack=[...]` and
-        `benign=[...]`; for any other text column the new words, each with the list of old ones.
-        Words are compared without regard to case and outer space. In `kind`, rows with other words
-        are left out with a note; elsewhere other words raise.
+    meaning: for a flag `true=[...]`, `false=[...]`, `missing=[...]` (no outcome) and `error=[...]`
+        (the run failed); for `kind` `attack=[...]` and `benign=[...]`; for any other text column
+        the new words, each with the list of old ones. Words are compared without regard to case
+        and outer space. In `kind`, rows with other words are left out with a note; elsewhere other
+        words raise.
 
     >>> import ferrite_nb as fnb
     >>> fnb.words("case_kind", attack=["attack"], benign=["benign_user_task"]).column
@@ -188,53 +190,45 @@ def words(column: str, /, **meaning: Sequence[Any]) -> Words:
         for spelling in spellings:
             if spelled(spelling) in table:
                 raise ValueError(f"words({column!r}): {spelling!r} is given two meanings")
-            table[spelled(spelling)] = {"true": True, "false": False}.get(name, name)
+            table[spelled(spelling)] = {"true": True, "false": False, "missing": None}.get(
+                name, name
+            )
     return Words(column, table)
-
-
-Declaration = str | Sequence[str] | Const | Words
 
 
 def spelled(value: Any) -> str:
     """A value as a spelling is compared: lower case, no outer space; a missing value is empty."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, bytes):
-        return repr(value)
-    return str(value).strip().lower()
+    return repr(value) if isinstance(value, bytes) else str(value).strip().lower()
+
+
+def _spellings(name: str, own: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the words of a flag mean; the caller's own words come before all others."""
+    attack = name == "attack_success"
+    yes, no = (sorted(TRUE), sorted(ATTACK_TRUE)), (sorted(FALSE), sorted(ATTACK_FALSE))
+    words = dict.fromkeys(sum(yes[: 1 + attack], []), True)
+    words |= dict.fromkeys(sum(no[: 1 + attack], []), False)
+    return dict.fromkeys(MISSING) | dict.fromkeys(ERRORS, "error") | dict(own or words)
 
 
 def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) -> bool | str | None:
     """What one spelling means in the flag `name`: True, False, None (missing), "error", or "?" for
     an unknown word.
     """
-    token = spelled(value)
-    if own and token in own:
-        meaning: bool | str = own[token]
-        return meaning if isinstance(meaning, bool) else "?"
-    if token in MISSING:
-        return None
-    if token in ERRORS:
-        return "error"
-    if own:
-        return "?"
-    attack = name == "attack_success"
-    if token in TRUE or (attack and token in ATTACK_TRUE):
-        return True
-    if token in FALSE or (attack and token in ATTACK_FALSE):
-        return False
-    return "?"
+    means: bool | str | None = _spellings(name, own).get(spelled(value), "?")
+    return means if means in (True, False, None, "error") else "?"
 
 
 def allowed(name: str, own: Mapping[str, Any] | None = None) -> str:
     """The spellings that a flag takes, in words, for an error message."""
     if own:
+        said = {None: "missing"}
         return "the declared words are " + ", ".join(
-            f"{word} ({str(means).lower()})" for word, means in own.items()
+            f"{word} ({said.get(means, str(means).lower())})" for word, means in own.items()
         )
-    yes, no = sorted(TRUE), sorted(FALSE)
-    if name == "attack_success":
-        yes, no = yes + sorted(ATTACK_TRUE), no + sorted(ATTACK_FALSE)
+    known = _spellings(name, None)
+    yes, no = ([word for word, means in known.items() if means is one] for one in (True, False))
     return (
         f"true is {' '.join(yes)}; false is {' '.join(no)}; missing is empty, n/a, nan, null, none"
     )

@@ -4,195 +4,179 @@ counts are refused.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 
 from ..metrics import METRICS
-from .contract import Declaration, OutcomesError
+from .contract import Declaration, Note, OutcomesError
+from .frames import LARGEST, ROW, Frame, pandas_of, place_of, plural, rate_hint
 
-Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 # Of two metrics with one population only one can be read: the rows of the other would look like
 # missing outcomes.
 COUNTED = ("ASR", "FGR", "false refusal", "task success")
-PAIRS = ("both", "b", "c", "neither")
-RATES = ("rate", "asr", "percent", "percentage", "success_rate", "attack_success_rate", "pct")
+# What happened in the first and in the second mode of a pair.
+PAIRS = {"both": (True, True), "b": (True, False), "c": (False, True), "neither": (False, False)}
+RATES = {"rate", "asr", "percent", "percentage", "success_rate", "attack_success_rate", "pct"}
 MOST_CASES = 5_000_000
 
 
 def expand_counts(
     table: Frame, declared: Mapping[str, Declaration], what: str
-) -> tuple[Frame, list[str]]:
-    """A table of counts as a table of rows, and what to note; any other table as it is.
+) -> tuple[Frame, Mapping[str, Declaration], list[Note]]:
+    """A table of counts as a table of rows, with what is then declared of it and what to note; any
+    other table as it is.
 
     With `k` and `n`, each row becomes one weighted row of events and one of the rest. With
-    `mode_a`, `mode_b`, `both`, `b`, `c` and `neither`, each pair becomes a case in both modes. A
-    rate without counts is refused.
+    `mode_a`, `mode_b`, `both`, `b`, `c` and `neither`, each pair becomes a case in both modes. Rows
+    of a case with a weight become that many repeats. A rate without counts is refused.
     """
-    names = set(table.collect_schema().names()) | set(declared)
-    place = f"{what}, " if what else ""
+    have = table.collect_schema().names()
+    names, place = {*have, *declared}, f"{what}, " if what else ""
+    rates = [name for name in have if name.lower() in RATES]
     if names & {"attack_success", "attack_resisted", "rows"}:
-        return _repeats(table, declared, place) if {"rows", "case_id"} <= names else (table, [])
-    if {"b", "c"} <= names and "case_id" not in names:
-        return nw.from_native(_cases(small(table), place)), [
-            "counts of pairs: each pair is read as one case"
-        ]
-    if {"k", "n"} <= names:
-        frame, notes = _weighted(small(table), place)
-        return nw.from_native(frame), [
-            *notes,
-            "counts only (k of n): no pairs and no clusters in this table",
-        ]
-    rates = [name for name in table.collect_schema().names() if name.lower() in RATES]
-    if rates and "case_id" not in names:
-        _refuse_rates(small(table), rates[0], place)
-    return table, []
+        expand = _repeats if {"rows", "case_id"} <= names else None
+    elif {"b", "c"} <= names and "case_id" not in names:
+        expand = _cases
+    elif {"k", "n"} <= names:
+        expand = _weighted
+    else:
+        expand = _refused if rates and "case_id" not in names else None
+    if expand is None:
+        return table, declared, []
+    frame = pandas_of(table).reset_index(drop=True)
+    frame[ROW] = np.arange(len(frame))
+    frame, declared, notes = expand(frame, declared, place)
+    return nw.from_native(frame), declared, notes
 
 
-def _repeats(
-    table: Frame, declared: Mapping[str, Declaration], place: str
-) -> tuple[Frame, list[str]]:
+Expanded = tuple[pd.DataFrame, Mapping[str, Declaration], list[Note]]
+
+
+def _repeats(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: str) -> Expanded:
     """Rows of a case that carry a weight: each is that many repeats of the case, for the unit is
     the case.
     """
-    said = declared.get("rows", "rows")
-    if (
-        not isinstance(said, str)
-        or said not in table.collect_schema().names()
-        or "repeat" in declared
-    ):
+    weights = declared.get("rows", "rows")
+    if not isinstance(weights, str) or weights not in frame or "repeat" in declared:
         raise OutcomesError(
-            f"{place}weights of cases (rows and case_id) need a column rows, and no repeat beside it"
+            f"{place}weights of cases (rows and case_id) need a column rows, and no repeat beside "
+            "it",
+            column="rows",
+            fix="rows",
         )
-    frame = small(table)
-    weight = _whole(frame, (said,), place)[said].to_numpy()
-    if weight.sum() > MOST_CASES:
+    weight = _whole(frame, [weights], place)[weights].to_numpy()
+    if weight.sum(dtype=float) > MOST_CASES:
         raise OutcomesError(
-            f"{place}more than {MOST_CASES:,} repeats; leave case_id out to read a table of counts"
+            f"{place}more than {MOST_CASES:,} repeats; leave case_id out to read a table of counts",
+            column="rows",
+            fix="rows",
         )
-    once = bool((weight == 1).all())
-    if not once and "repeat" in frame:
+    rest = {name: given for name, given in declared.items() if name != "rows"}
+    rows = frame.drop(columns=weights)
+    if (weight == 1).all():
+        return rows, rest, []
+    if "repeat" in frame:
         raise OutcomesError(
-            f"{place}rows above 1 beside a repeat: one row is one repeat, so leave one of the two out"
+            f"{place}rows above 1 beside a repeat: one row is one repeat, so leave one of the two "
+            "out",
+            column="rows",
+            fix="repeat",
         )
-    frame = frame.drop(columns=said).loc[frame.index.repeat(weight)].reset_index(drop=True)
-    if once:
-        return nw.from_native(frame), []
-    keys = [
-        frame[name].astype(str)
-        for what in ("case_id", "mode")
-        for name in _columns_of(declared.get(what, what))
-        if name in frame
-    ]
-    frame["repeat"] = (frame.groupby(keys, sort=False).cumcount() + 1).astype(str)
-    return nw.from_native(frame), [
-        f"rows beside case_id: {int(weight.sum())} repeats of cases, one for each"
-    ]
+    note = f"rows beside case_id: {int(weight.sum())} repeats of cases, one for each"
+    rows = rows.loc[rows.index.repeat(weight)].reset_index(drop=True)
+    return rows, rest | {"repeat": "count"}, [Note(note, "count", len(rows))]
 
 
-def _columns_of(what: Declaration) -> list[str]:
-    """The columns that a declaration names."""
-    what = getattr(what, "column", what)
-    return [what] if isinstance(what, str) else list(what) if isinstance(what, list | tuple) else []
-
-
-def small(table: Frame) -> pd.DataFrame:
-    """A table of counts in pandas."""
-    if isinstance(table, nw.LazyFrame):
-        return table.collect("pandas").to_native()
-    return table.to_pandas().reset_index(drop=True)
-
-
-def _whole(frame: pd.DataFrame, columns: tuple[str, ...], place: str) -> pd.DataFrame:
+def _whole(frame: pd.DataFrame, columns: list[str], place: str) -> pd.DataFrame:
     """Columns of counts as whole numbers; the message names row, column and value."""
     made = {}
     for name in columns:
         number = pd.to_numeric(frame[name], errors="coerce")
-        bad = ~((number >= 0) & (number % 1 == 0) & (number <= 2.0**53))
+        bad = ~((number >= 0) & (number % 1 == 0) & (number <= LARGEST)).to_numpy(dtype=bool)
         if bad.any():
-            row = int(bad.to_numpy().argmax())
+            row = int(bad.argmax())
+            value, (where, line) = frame[name].iloc[row], place_of(frame, row)
             raise OutcomesError(
-                f"{place}{_row(frame, row)}: column {name} has {str(frame[name].iloc[row])[:80]!r}; it must be a whole "
-                f"number >= 0{rate_hint(frame[name].iloc[row], frame.get('n'), row)}"
+                f"{place}{where}: column {name} has {str(value)[:80]!r}; it must be a whole number "
+                f">= 0{rate_hint(value, frame.get('n'), row)}",
+                column=name,
+                row=line,
             )
         made[name] = number.astype("int64")
     return pd.DataFrame(made)
 
 
-def _row(frame: pd.DataFrame, row: int) -> str:
-    """The place of a row, where the file has told it."""
-    source = frame["source"].iloc[row] if "source" in frame else None
-    return (
-        str(source)
-        if isinstance(source, str) and source
-        else f"row {row + 1} (the header not counted)"
-    )
-
-
-def _weighted(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[str]]:
+def _weighted(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: str) -> Expanded:
     """Rows of events and of the rest, with weights; other metrics than those that can be counted
     are left out.
     """
     frame, notes = _of_metrics(frame, place)
     if frame.empty:
         raise OutcomesError(f"{place}the table of counts has no row")
-    counts = _whole(frame, ("k", "n"), place)
-    if "missing" in frame:
-        counts["missing"] = _whole(frame.fillna({"missing": 0}), ("missing",), place)
-    bad = counts["k"] > counts["n"]
+    counts = _whole(frame, ["k", "n"], place)
+    lost = (
+        _whole(frame.fillna({"missing": 0}), ["missing"], place)
+        if "missing" in frame
+        else 0 * counts
+    )
+    bad = (counts["k"] > counts["n"]).to_numpy()
     if bad.any():
-        row = int(bad.to_numpy().argmax())
-        k, n = counts[["k", "n"]].iloc[row]
+        (where, line), (k, n) = place_of(frame, int(bad.argmax())), counts[bad].iloc[0]
         raise OutcomesError(
-            f"{place}{_row(frame, row)}: k = {k} and n = {n}; k must not be larger than n"
+            f"{place}{where}: k = {k} and n = {n}; k must not be larger than n",
+            column="k",
+            row=line,
         )
+    metrics = frame["metric"].map(METRICS)
+    events = metrics.map(lambda metric: next(iter(metric.event)))
     rest = frame.drop(columns=["k", "n", "missing", "metric"], errors="ignore")
+    rest = rest.assign(kind=metrics.map(lambda metric: metric.population["kind"]))
+    weights = {True: counts["k"], False: counts["n"] - counts["k"], None: lost.iloc[:, 0]}
     parts = []
-    for symbol, part in counts.groupby(
-        frame["metric"] if "metric" in frame else pd.Series("ASR", index=frame.index)
-    ):
-        one = METRICS[str(symbol)]
-        rows = rest.loc[part.index].assign(kind=one.population["kind"])
-        event = next(iter(one.event))
-        parts.append(rows.assign(**{event: True}, rows=part["k"]))
-        parts.append(rows.assign(**{event: False}, rows=part["n"] - part["k"]))
-        if "missing" in part and part["missing"].any():
-            parts.append(rows.assign(**{event: None}, rows=part["missing"]))
-    return pd.concat(parts, ignore_index=True), notes
+    for value, weight in weights.items():
+        told = {
+            name: pd.Series(value, frame.index, object).where(events == name)
+            for name in set(events)
+        }
+        parts.append(rest.assign(**told, rows=weight))
+    parts[-1] = parts[-1][parts[-1]["rows"] > 0]
+    note = Note("counts only (k of n): no pairs and no clusters in this table", "count")
+    return pd.concat(parts, ignore_index=True), declared, [*notes, note]
 
 
-def _of_metrics(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[str]]:
+def _of_metrics(frame: pd.DataFrame, place: str) -> tuple[pd.DataFrame, list[Note]]:
     """The rows of the metrics that can be read as counts, one metric per kind of case."""
     if "metric" not in frame:
-        if (
-            "kind" in frame
-            and (frame["kind"].astype(str).str.strip().str.lower() != "attack").any()
-        ):
+        kind = frame.get("kind", pd.Series("attack", frame.index)).astype(str)
+        if (kind.str.strip().str.lower() != "attack").any():
             raise OutcomesError(
-                f"{place}counts of benign rows need a column metric (FGR or task success)"
+                f"{place}counts of benign rows need a column metric (FGR or task success)",
+                column="metric",
+                fix="metric",
             )
-        return frame, []
-    names = {symbol.lower(): symbol for symbol in COUNTED}
-    symbols = frame["metric"].astype(str).str.strip().str.lower().map(names)
+        return frame.assign(metric="ASR"), []
+    known = {symbol.lower(): symbol for symbol in COUNTED}
+    symbols = frame["metric"].astype(str).str.strip().str.lower().map(known)
     chosen: dict[str, str] = {}
     for symbol in symbols.dropna():
         chosen.setdefault(str(METRICS[symbol].population["kind"]), symbol)
     kept = symbols.isin(list(chosen.values()))
     if not kept.any():
-        raise OutcomesError(f"{place}the column metric names none of {', '.join(COUNTED)}")
+        raise OutcomesError(
+            f"{place}the column metric names none of {', '.join(COUNTED)}", column="metric"
+        )
     left = sorted(set(frame["metric"][~kept].astype(str)))
-    notes = (
-        [f"{int((~kept).sum())} rows of counts left out (metric {', '.join(left)[:120]})"]
-        if left
-        else []
-    )
-    return frame[kept].assign(metric=symbols[kept]).reset_index(drop=True), notes
+    lost = int((~kept).sum())
+    note = f"{plural(lost)} of counts left out (metric {', '.join(left)[:120]})"
+    frame = frame[kept].assign(metric=symbols[kept]).reset_index(drop=True)
+    return frame, [Note(note, "left out", lost)] if lost else []
 
 
-def _cases(frame: pd.DataFrame, place: str) -> pd.DataFrame:
+def _cases(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: str) -> Expanded:
     """One case per pair, in both modes. Without `both` and `neither` there is a test and no
     rate.
     """
@@ -204,85 +188,35 @@ def _cases(frame: pd.DataFrame, place: str) -> pd.DataFrame:
     often = pd.concat([frame["mode_a"], frame["mode_b"]]).value_counts()
     if len(often) and often.iloc[0] > 1:
         raise OutcomesError(
-            f"{place}the mode {str(often.index[0])[:60]!r} stands in {often.iloc[0]} pairs, whose cases are the same; "
-            "choose one pair, or call fnb.stats.mcnemar(b, c) on each"
+            f"{place}the mode {str(often.index[0])[:60]!r} stands in {often.iloc[0]} pairs, whose "
+            "cases are the same; choose one pair, or call fnb.stats.mcnemar(b, c) on each"
         )
-    counts = _whole(frame, PAIRS, place)
-    if counts.to_numpy().sum() > MOST_CASES:
+    counts = _whole(frame, list(PAIRS), place).to_numpy()
+    if counts.sum(dtype=float) > MOST_CASES:
         raise OutcomesError(f"{place}more than {MOST_CASES:,} pairs: call fnb.stats.mcnemar(b, c)")
-    return pd.DataFrame(_pair_rows(frame, counts))
+    rows = np.repeat(np.arange(len(frame)), counts.sum(axis=1))
+    events = np.repeat(np.tile(list(PAIRS.values()), (len(frame), 1)), counts.ravel(), axis=0)
+    number = pd.Series(rows).groupby(rows).cumcount() + 1
+    cases = pd.Series(rows + 1).astype(str) + "." + number.astype(str)
+    facts = frame.drop(columns=["mode_a", "mode_b", "metric", *PAIRS], errors="ignore")
+    facts = facts.iloc[rows].reset_index(drop=True).assign(case_id="pair " + cases)
+    parts = [
+        facts.assign(mode=frame[mode].to_numpy()[rows], attack_success=events[:, place])
+        for place, mode in enumerate(("mode_a", "mode_b"))
+    ]
+    note = Note("counts of pairs: each pair is read as one case", "count")
+    return pd.concat(parts, ignore_index=True), declared, [note]
 
 
-def _pair_rows(frame: pd.DataFrame, counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    events = {
-        "both": (True, True),
-        "b": (True, False),
-        "c": (False, True),
-        "neither": (False, False),
-    }
-    extra = [name for name in frame if name not in {"mode_a", "mode_b", "metric", *PAIRS}]
-    for row in range(len(frame)):
-        line = frame.iloc[row]
-        facts = {name: line[name] for name in extra}
-        cells = [event for name in PAIRS for event in [events[name]] * counts[name].iloc[row]]
-        for number, event in enumerate(cells, start=1):
-            case = {"case_id": f"pair {row + 1}.{number}"}
-            for mode, success in zip((line["mode_a"], line["mode_b"]), event, strict=True):
-                yield case | facts | {"mode": mode, "attack_success": success}
-
-
-def _refuse_rates(frame: pd.DataFrame, column: str, place: str) -> None:
+def _refused(frame: pd.DataFrame, declared: Mapping[str, Declaration], place: str) -> Expanded:
     """A table of bare rates: the message names the counts that each may stand for."""
-    if frame.empty:
-        return
-    hints = [
-        rate_hint(value, frame.get("n"), row) for row, value in enumerate(frame[column].head(3))
-    ]
-    hint = next((hint for hint in hints if hint), "")
+    column = next(name for name in frame if str(name).lower() in RATES)
+    values: list[Any] = frame[column].head(3).tolist()
+    hints = [rate_hint(value, frame.get("n"), row) for row, value in enumerate(values)]
+    hint = next(filter(None, hints), "")
     if hint:
-        values = ", ".join(str(value)[:20] for value in frame[column].head(3))
-        raise OutcomesError(f"{place}column {column} holds rates ({values}){hint}")
-
-
-def rate_hint(value: Any, n: pd.Series | None, row: int = 0) -> str:
-    """What to say when an outcome looks like a rate: the counts it may stand for; nothing where it
-    is no rate.
-    """
-    text = str(value).strip().replace(",", ".")
-    percent = text.endswith("%")
-    try:
-        number = float(text.rstrip("% "))
-    except ValueError:
-        return ""
-    if not 0 <= number <= 100 or (number in (0, 1) and not percent):
-        return ""
-    said = ". This looks like a rate; a rate cannot be checked, so give whole counts in columns k and n"
-    total = (
-        pd.to_numeric(n, errors="coerce").iloc[row] if n is not None and len(n) > row else math.nan
-    )
-    if not total >= 1:
-        return said
-    digits = len(text.rstrip("% ").partition(".")[2])
-    ways = [("percent", counts_of(number, int(total), 100, digits))]
-    if number < 1 and not percent:
-        ways.append(("a fraction", counts_of(number, int(total), 1, digits)))
-    found = [
-        f"{' or '.join(f'{k}/{int(total)}' for k in ks)} if it is {word}" for word, ks in ways if ks
-    ]
-    return said + (
-        f" ({', '.join(found)})" if found else f" (no whole count of {int(total)} gives it)"
-    )
-
-
-def counts_of(rate: float, n: int, scale: int, digits: int) -> list[int]:
-    """The counts k of n next to a printed rate: the one that gives it exactly, else those that
-    round to it.
-
-    >>> counts_of(93, 150, 100, 0), counts_of(45.2, 500, 100, 1)
-    ([139, 140], [226])
-    """
-    exact = rate / scale * n
-    if abs(exact - round(exact)) < 1e-9 * max(n, 1):
-        return [round(exact)]
-    near = (math.floor(exact), math.ceil(exact))
-    return [k for k in near if abs(scale * k / n - rate) <= 0.5 * 10.0**-digits + 1e-12]
+        told = ", ".join(str(value)[:20] for value in values)
+        raise OutcomesError(
+            f"{place}column {column} holds rates ({told}){hint}", column="k", fix="k"
+        )
+    return frame, declared, []

@@ -5,24 +5,35 @@ mode, repeat).
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..escape import plain
-from ..metrics import METRICS, How, baseline_among, ordered_modes, supported
-from .choose import held, listed_values, meets
-from .contract import FLAGS, KEYS, Const, Declaration, Note, OutcomesError, Words, const, words
-from .declare import Frame, Normaliser, distinct, pandas_of, some, tidy_pandas
+from ..metrics import How, Metric, baseline_among, ordered_modes
+from .choose import check_columns, held, meets
+from .contract import FLAGS, Const, Declaration, Note, OutcomesError, Words, const, words
+from .declare import COUNTING, canonical, tidy_pandas
+from .describe import UNCHECKED, lines, supported
+from .frames import ROW, Frame, distinct, native, some
 from .from_counts import expand_counts
+from .identity import Keep, number_repeats, one_row_each
 
-__all__ = ["Const", "Note", "Outcomes", "OutcomesError", "Words", "const", "outcomes", "words"]
-
-UNCHECKED = "keys not checked for duplicates"
+__all__ = [
+    "UNCHECKED",
+    "Const",
+    "Note",
+    "Outcomes",
+    "OutcomesError",
+    "Words",
+    "baseline_of",
+    "const",
+    "outcomes",
+    "words",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,11 +43,11 @@ class Outcomes:
 
     `frame` is the native frame (pandas by default), `notes` lists all that was skipped or assumed,
     `source` says what was read, `modes` the modes in order, the baseline first (empty for a lazy
-    frame), `checked` whether duplicate keys have been looked for, `pooled` whether a mix of suite versions was
-    accepted, `tasks` the tasks of a harness whose cases are numbered from the start in each task
-    (one task: its cases do not name it). `cluster` are the columns that say which cases belong
-    together (two columns cross), `baseline` is the mode that the caller called the one without
-    defence: every verb uses both unless its call names others.
+    frame), `checked` whether duplicate keys have been looked for, `pooled` whether a mix of suite
+    versions was accepted, `tasks` the tasks of a harness whose cases are numbered from the start in
+    each task (one task: its cases do not name it). `cluster` are the columns that say which cases
+    belong together (two columns cross), `baseline` is the mode that the caller called the one
+    without defence: every verb uses both unless its call names others.
     """
 
     frame: Any
@@ -51,6 +62,34 @@ class Outcomes:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(Note, self.notes)))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.collect_schema().names())
+
+    @property
+    def table(self) -> Frame:
+        """The frame as narwhals sees it: the one door for counting."""
+        return nw.from_native(self.frame)
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the rows stay on an engine (DuckDB, Spark, a lazy Polars frame)."""
+        return isinstance(self.table, nw.LazyFrame)
+
+    @cached_property
+    def supports(self) -> tuple[Metric, ...]:
+        """The metrics that the values support: some row of the population has a known event."""
+        return supported(self.table)
+
+    @cached_property
+    def base(self) -> tuple[str, How]:
+        """The mode that others are compared with, and how it is known: "declared", "known" by its
+        name, or the "first" mode for want of both.
+        """
+        modes = self.modes or ordered_modes(distinct(self.table, "mode"))
+        return baseline_among(modes, self.baseline)
 
     def declare(
         self,
@@ -78,13 +117,11 @@ class Outcomes:
         -------
         >>> import ferrite_nb as fnb
         >>> runs = fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster="template")
-        >>> runs.cluster, baseline_of(runs)
+        >>> runs.cluster, runs.base
         (('template',), ('Off', 'known'))
         """
-        keys, base = self.cluster, self.baseline
-        if cluster is not None:
-            keys = cluster_columns(self.columns, cluster)
-        there = list(self.modes)
+        keys = self.cluster if cluster is None else _cluster_columns(self.columns, cluster)
+        base, there = self.baseline, list(self.modes)
         if baseline is not None:
             there = there or distinct(self.table, "mode")
             base, how = baseline_among(there, baseline)
@@ -96,21 +133,6 @@ class Outcomes:
                 )
         order = tuple(ordered_modes(self.modes, modes or there, base))
         return replace(self, cluster=keys, baseline=base, modes=order)
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.table.collect_schema().names())
-
-    @property
-    def table(self) -> Frame:
-        """The frame as narwhals sees it: the one door for counting."""
-        return nw.from_native(self.frame)
-
-    @property
-    def lazy(self) -> bool:
-        """Whether the rows stay on an engine (DuckDB, Spark, a lazy Polars frame)."""
-        return isinstance(self.table, nw.LazyFrame)
 
     def where(self, /, **conditions: Any) -> Outcomes:
         """Rows that meet every condition: a column with one value or a list of values; None is a
@@ -133,19 +155,12 @@ class Outcomes:
                 raise ValueError(
                     f"there is no column {column!r}; the columns are {some(self.columns)}"
                 )
-            values = listed_values(wanted)
-            if not values:
-                raise ValueError(f"choose at least one value of {column}")
-            found = held(self.table, column, values)
+            found = held(self.table, column, wanted)
             table = table.filter(meets(table, column, found))
             modes = tuple(mode for mode in modes if mode in found) if column == "mode" else modes
-            said.append(f"{column} = {some(map(str, values), 6)}")
-        return replace(
-            self,
-            frame=native(table),
-            modes=modes,
-            notes=(*self.notes, Note(f"chosen: {', '.join(said)}", "chosen")),
-        )
+            said.append(f"{column} = {some(found, 6)}")
+        note = Note(f"chosen: {', '.join(said)}", "chosen")
+        return replace(self, frame=native(table), modes=modes, notes=(*self.notes, note))
 
     def pool_versions(self) -> Outcomes:
         """Accept a mix of suite versions: rates and comparisons then pool them, and every table
@@ -158,64 +173,12 @@ class Outcomes:
         """What was read, what it supports, what is not computable and why: the lines that are
         displayed.
         """
-        have = self.columns
-        able = supported(have)
-        live = "measurable" in have
-        gaps = [one for one in METRICS.values() if one not in able and one.live in (None, live)]
-        lines = [("read", self._counted())]
-        lines.append(("supports", "  ".join(one.symbol for one in able) or "no documented metric"))
-        strata = [
-            name
-            for name in (
-                "tier",
-                "scope",
-                "suite",
-                "category",
-                "carrier",
-                "attack",
-                "model",
-                "template",
-            )
-            if name in have
-        ]
-        if strata:
-            lines.append(("strata", ", ".join(strata)))
-        reasons: dict[str, list[str]] = {}
-        for one in gaps:
-            reasons.setdefault(one.gap, []).append(one.symbol)
-        lines += [
-            ("not computable", f"{', '.join(names)}: {reason}") for reason, names in reasons.items()
-        ]
-        lines += [("note", note) for note in self.notes]
-        return [
-            (name, plain(text, None)) for name, text in lines
-        ]  # a name from a file is no command of a terminal
-
-    def _counted(self) -> str:
-        frame = self.table
-        if isinstance(frame, nw.LazyFrame):
-            return (
-                f"{self.source}: rows stay on the engine; {UNCHECKED}"
-                if not self.checked
-                else self.source
-            )
-        weights = "rows" in self.columns
-        total = int(frame["rows"].sum()) if weights else len(frame)
-        cases = f" of {frame['case_id'].n_unique():,} cases" if "case_id" in self.columns else ""
-        kinds = pandas_of(
-            frame.group_by("kind").agg(nw.col("rows").sum() if weights else nw.len().alias("rows"))
-        )
-        split = ", ".join(
-            f"{int(n):,} {kind}"
-            for kind, n in sorted(zip(kinds["kind"], kinds["rows"], strict=True))
-        )
-        errors = int((~frame["error"].is_null()).sum()) if "error" in self.columns else 0
-        modes = ", ".join(self.modes)
-        return f"{self.source}: {total:,} rows{cases} ({split}; {errors:,} errors); modes: {modes}"
+        return lines(self)
 
     def __repr__(self) -> str:
-        width = max(len(name) for name, _ in self.describe()) + 2
-        return "\n".join(f"{name:<{width}}{text}" for name, text in self.describe())
+        told = self.describe()
+        width = max(len(name) for name, _ in told) + 2
+        return "\n".join(f"{name:<{width}}{text}" for name, text in told)
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -223,70 +186,44 @@ class Outcomes:
             f'<td style="text-align:left">{html.escape(text)}</td></tr>'
             for name, text in self.describe()
         )
-        return f"<table><caption>What was read, and what it supports</caption><tbody>{rows}</tbody></table>"
+        caption = "<caption>What was read, and what it supports</caption>"
+        return f"<table>{caption}<tbody>{rows}</tbody></table>"
 
 
 def baseline_of(runs: Outcomes) -> tuple[str, How]:
-    """The mode that the others are compared with, and how it is known: "declared", "known" by its
-    name, or the "first" mode for want of both.
-    """
-    modes = runs.modes or ordered_modes(distinct(runs.table, "mode"))
-    return baseline_among(modes, runs.baseline)
+    """The mode that the others are compared with, and how it is known; see `Outcomes.base`."""
+    return runs.base
 
 
-def cluster_columns(have: Sequence[str], named: str | Sequence[str]) -> tuple[str, ...]:
+def _cluster_columns(have: Sequence[str], named: str | Sequence[str]) -> tuple[str, ...]:
     """The columns of a declared cluster as the table has them."""
     wanted = [named] if isinstance(named, str) else list(named)
     # A column whose name the tables of results need has an underscore here.
     found = [f"{name}_" if name not in have and f"{name}_" in have else name for name in wanted]
-    for name in found:
-        if name not in have:
-            raise OutcomesError(
-                f"cluster: there is no column {name!r}; the columns are {some(have)}",
-                column=str(name),
-                fix="cluster",
-            )
-        if name in {"mode", "kind", "rows", *FLAGS}:
-            raise OutcomesError(
-                f"cluster: {name} does not say which cases belong together; name a column of "
-                "templates, tasks or prompts",
-                column=name,
-                fix="cluster",
-            )
-    if len(set(found)) < len(found):
-        raise OutcomesError(f"cluster: a column is named twice in {wanted}", fix="cluster")
+    try:
+        check_columns(have, found, "cluster")
+    except ValueError as problem:
+        raise OutcomesError(f"{problem}", fix="cluster") from None
+    for name in {"mode", "kind", "rows", *FLAGS} & set(found):
+        raise OutcomesError(
+            f"cluster: {name} does not say which cases belong together; name a column of "
+            "templates, tasks or prompts",
+            column=name,
+            fix="cluster",
+        )
     return tuple(found)
 
 
-def native(table: Frame) -> Any:
-    """The native frame behind narwhals; pandas with a fresh index."""
-    frame = table.to_native()
-    return frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame
-
-
-@contextmanager
-def whole_letters() -> Iterator[None]:
-    """Half of a letter (a lone surrogate, from broken JSON) is no text that an engine can hold."""
-    try:
-        yield
-    except UnicodeEncodeError as problem:
-        half = problem.object[problem.start : problem.end]
-        raise OutcomesError(
-            f"the table holds {half!a}, which is half of a letter and no text; replace it"
-        ) from None
-
-
-@whole_letters()
 def outcomes(
     frame: Any,
     *,
     read_from: str = "table",
     notes: Sequence[str] = (),
-    keep: Literal["first", "last"] | None = None,
+    keep: Keep | None = None,
     check: Literal["auto", "full"] = "auto",
     cluster: str | Sequence[str] | None = None,
     baseline: str | None = None,
-    **declared: Declaration,
+    **declarations: Declaration,
 ) -> Outcomes:
     """Declare the columns of any frame and get validated outcomes.
 
@@ -295,13 +232,16 @@ def outcomes(
     frame: pandas, Polars, PyArrow, DuckDB or Spark frame: one row per case, mode and repeat; or a
         table of counts with a weight column `rows`, or with columns `mode`, `k`, `n`.
     read_from: what to call the data in notes and messages.
-    keep: which of several rows with one key stays; without it a duplicate raises.
+    keep: which of several rows with one key stays: "first", "last", or the first "known" outcome.
+        Without it copies count once, a row with an error gives way to one with an outcome, and two
+        different outcomes raise.
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
-    cluster, baseline: as in `Outcomes.declare`: what belongs together, and the mode without defence.
-    declared: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
+    cluster, baseline: as in `Outcomes.declare`: what belongs together, the mode without defence.
+    declarations: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
         `fnb.words(...)`. Columns that already have a canonical name need no declaration.
         `attack_resisted=` is turned round; where a frame has both columns they must not contradict
-        each other, unless the one that counts is declared.
+        each other, unless the one that counts is declared. `repeat="count"` numbers the rows of one
+        case and mode in their order.
 
     Raises
     ------
@@ -312,124 +252,84 @@ def outcomes(
     Example
     -------
     >>> import pandas as pd, ferrite_nb as fnb
-    >>> frame = pd.DataFrame({"id": ["a", "b"], "defence": ["On", "On"], "jailbroken": ["no", "yes"]})
-    >>> runs = fnb.outcomes(frame, case_id="id", mode="defence", attack_success="jailbroken")
+    >>> frame = pd.DataFrame({"id": ["a", "b"], "defence": ["On", "On"], "hit": ["no", "yes"]})
+    >>> runs = fnb.outcomes(frame, case_id="id", mode="defence", attack_success="hit")
     >>> runs.frame["attack_success"].tolist()
     [False, True]
     """
-    if keep not in (None, "first", "last"):
-        raise ValueError(f'keep must be "first" or "last", got {keep!r}')
-    for name, what in declared.items():
-        if not isinstance(what, str | Const | Words | list | tuple) or (
-            isinstance(what, list | tuple) and not what
-        ):
+    if keep not in (None, "first", "last", "known"):
+        raise ValueError(f'keep must be "first", "last" or "known", got {keep!r}')
+    for name, given in declarations.items():
+        if not isinstance(given, str | Const | Words | list | tuple) or given in ([], ()):
             raise TypeError(
-                f"{name} takes a column name, a list of names, fnb.const or fnb.words, got {what!r}"
+                f"{name} takes a column name, a list of names, fnb.const or fnb.words, "
+                f"got {given!r}"
             )
+    what = read_from if read_from != "table" else ""
+    try:
+        table, declared, counted = expand_counts(_table(frame, what), declarations, what)
+        table, found = canonical(table, declared, what)
+        found = [*map(Note, notes), *counted, *found]
+        lazy = isinstance(table, nw.LazyFrame)
+        if isinstance(table, nw.DataFrame) and not len(table):
+            raise OutcomesError(
+                f"{what or 'the table'} has no row of outcomes; nothing can be said from an empty "
+                "file",
+                file=what or None,
+            )
+        if declared.get("repeat") == COUNTING:
+            table, more = number_repeats(table)
+            found += more
+        if not lazy or check == "full" or keep:
+            table, more = one_row_each(table, keep, what)
+            found += more
+        table = table.drop(ROW, strict=False)
+        modes = [] if lazy else [str(mode) for mode in table["mode"].unique().to_list()]
+        result = native(table)
+        if isinstance(result, pd.DataFrame):
+            result = tidy_pandas(result)
+            for name, kind in result.dtypes.items():
+                if pd.api.types.is_object_dtype(kind):
+                    result[name].astype("str")  # raises here what would stop a later table
+    except UnicodeEncodeError as problem:
+        # A lone surrogate, from broken JSON, is no text that an engine can hold.
+        half = problem.object[problem.start : problem.end]
+        raise OutcomesError(
+            f"the table holds {half!a}, which is half of a letter and no text; replace it",
+            file=what or None,
+        ) from None
+    runs = Outcomes(
+        result,
+        tuple(found),
+        read_from,
+        tuple(ordered_modes(modes)),
+        checked=not lazy or check == "full",
+    )
+    return runs.declare(cluster=cluster, baseline=baseline)
+
+
+def _table(frame: Any, what: str) -> Frame:
+    """The frame as narwhals sees it, if its columns have names that are texts and differ."""
     if hasattr(frame, "replace_schema_metadata"):
         # An Arrow table made by pandas keeps the old types in its metadata, and pandas would
         # believe them again.
         frame = frame.replace_schema_metadata(None)
     try:
-        table = nw.from_native(
+        table: Frame = nw.from_native(
             frame.reset_index(drop=True) if isinstance(frame, pd.DataFrame) else frame
         )
+        names = table.collect_schema().names()
     except TypeError:
         raise TypeError(
-            f"a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got {type(frame).__name__}; "
-            "a file is read with fnb.read(path)"
+            "a frame of pandas, Polars, PyArrow, DuckDB or Spark is needed, got "
+            f"{type(frame).__name__}; a file is read with fnb.read(path)"
         ) from None
     except nw.exceptions.DuplicateError:
-        seen = some(getattr(frame, "column_names", frame.columns))
-        raise OutcomesError(
-            f"{read_from}: column names must be texts and differ, got {seen}"
-        ) from None
-    what = read_from if read_from != "table" else ""
-    names = table.collect_schema().names()
+        names = [*getattr(frame, "column_names", frame.columns)] * 2
     if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         raise OutcomesError(
-            f"{what or 'the table'}: column names must be texts and differ, got {some(names)}"
+            f"{what or 'the table'}: column names must be texts and differ, got "
+            f"{some(dict.fromkeys(names))}",
+            file=what or None,
         )
-    table, from_counts = expand_counts(table, declared, what)
-    normal = Normaliser(table, what)
-    table = normal.run(declared)
-    found = [*notes, *from_counts, *normal.notes]
-    lazy = isinstance(table, nw.LazyFrame)
-    if isinstance(table, nw.DataFrame) and not len(table):
-        raise OutcomesError(
-            f"{what or 'the table'} has no row of outcomes; nothing can be said from an empty file"
-        )
-    if not lazy or check == "full":
-        table, more = unique_keys(table, keep, what)
-        found += more
-    elif keep:
-        raise ValueError(
-            "keep= needs an order of rows, which a lazy frame has not; drop the duplicates first"
-        )
-    modes = (
-        () if lazy else tuple(ordered_modes(str(mode) for mode in table["mode"].unique().to_list()))
-    )
-    result = native(table)
-    if isinstance(result, pd.DataFrame):
-        result = tidy_pandas(result)
-        for name in [
-            name for name, kind in result.dtypes.items() if pd.api.types.is_object_dtype(kind)
-        ]:
-            result[name].astype(
-                "str"
-            )  # raises here what would else stop the first table by that column
-    runs = Outcomes(
-        result, tuple(map(Note, found)), read_from, modes, checked=not lazy or check == "full"
-    )
-    return runs.declare(cluster=cluster, baseline=baseline)
-
-
-def unique_keys(table: Frame, keep: str | None, what: str) -> tuple[Frame, list[str]]:
-    """Every (case, mode, repeat) once: a duplicate raises, or the first or last row stays and the
-    conflict is noted.
-    """
-    names = table.collect_schema().names()
-    keys = [name for name in KEYS if name in names]
-    if "case_id" not in keys or "rows" in names:
-        return table, []
-    if isinstance(table, nw.DataFrame) and not table.select(*keys).is_duplicated().any():
-        return table, []
-    often = (
-        table.select(*keys).group_by(*keys).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-    )
-    found = pandas_of(often.head(10_000) if isinstance(often, nw.LazyFrame) else often)
-    if found.empty:
-        return table, []
-    found = found.sort_values(keys)
-    shown = "; ".join(
-        f"{' / '.join(str(row[key])[:60] for key in keys)} ({int(row['times'])} rows)"
-        for _, row in found.head(3).iterrows()
-    )
-    if keep is None:
-        raise OutcomesError(
-            f"{what + ', ' if what else ''}{len(found)} keys ({', '.join(keys)}) stand in more than one row: {shown}"
-            f"{_places(table, keys, found)}. "
-            'If the rows are repeats, declare repeat="<column>"; if they replace each other, say keep="last" or '
-            '"first"; if several attacks share a case, declare case_id=["attack", "case_id"]'
-        )
-    if isinstance(table, nw.LazyFrame):
-        raise ValueError(
-            "keep= needs an order of rows, which a lazy frame has not; drop the duplicates first"
-        )
-    kept = table.unique(subset=keys, keep=keep, maintain_order=True)  # type: ignore[arg-type]
-    return kept, [
-        f"{len(table) - len(kept)} rows replaced by another row of the same key (keep={keep!r}): {shown}"
-    ]
-
-
-def _places(table: Frame, keys: Sequence[str], found: pd.DataFrame) -> str:
-    """Where the rows of the first duplicate key stand, if the rows say it."""
-    if isinstance(table, nw.LazyFrame) or "source" not in table.columns:
-        return ""
-    first = found.iloc[0]
-    rows = (
-        table.filter(*(nw.col(key) == str(first[key]) for key in keys))["source"]
-        .drop_nulls()
-        .to_list()
-    )
-    return f" (the first in {some(rows, 3)})" if rows else ""
+    return table

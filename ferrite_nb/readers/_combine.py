@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from ..outcomes.contract import Note, OutcomesError
-from ..outcomes.declare import CONTRADICTING, pandas_of, some
+from ..outcomes.declare import pandas_of, some
 from ..outcomes.table import Outcomes, outcomes
 
 
@@ -60,7 +60,7 @@ def combined(
     settled = {"attack_success": "attack_success"} if both else {}
     made = outcomes(frame, read_from=source, notes=notes, keep=keep, check=check, **settled)
     said = [
-        note for note in made.notes[len(notes) :] if not (both and note.startswith(CONTRADICTING))
+        note for note in made.notes[len(notes) :] if not (both and note.kind == "contradiction")
     ]
     # Files that were named keep the order in which they were named.
     given = [mode for part in parts for mode in part.modes] if names else []

@@ -499,3 +499,19 @@ def test_modes_are_found_in_any_case_and_an_unknown_one_lists_them():
 def test_repeats_are_seen_only_where_there_are_several():
     assert not repeated(fnb.outcomes(random_outcomes(6)))
     assert repeated(fnb.outcomes(random_outcomes(6, repeats=2)))
+
+
+# A case may have so many rows in a mode that their counts would run into each other.
+@pytest.mark.parametrize("rows", [2**20 - 2, 2**20 - 1, 2**20 + 5])
+def test_a_case_with_a_million_repeats_is_counted_or_refused(rows):
+    frame = pd.DataFrame(
+        {"case_id": ["a"], "mode": ["Off"], "attack_success": [True], "rows": [rows]}
+    )
+    other = frame.assign(mode="On", rows=1)
+    runs = fnb.outcomes(pd.concat([frame, other], ignore_index=True))
+    if rows < 2**20 - 1:
+        found = vectors(runs, metric("ASR"), ["Off", "On"])
+        assert as_rows(found, "k0", "n0", "m0", "k1") == [(rows, rows, 0, 1)]
+    else:
+        with pytest.raises(fnb.OutcomesError, match="a case has more than 1,048,575 rows"):
+            vectors(runs, metric("ASR"), ["Off", "On"])

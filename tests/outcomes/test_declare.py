@@ -266,7 +266,7 @@ def test_a_key_must_be_there(key, bad):
     frame[key] = ["x", bad]
     with pytest.raises(
         fnb.OutcomesError,
-        match=rf"row 2 .*column {key} has .*a key must not be missing in any row \(1 rows\)",
+        match=rf"row 2 .*column {key} has .*a key must not be missing in any row",
     ):
         fnb.outcomes(frame)
 
@@ -461,3 +461,124 @@ def test_known_spellings_never_raise_and_errors_win(rows):
 def test_a_mode_may_have_an_empty_name():
     frame = table(attack_success=["yes", "no"]).assign(mode="")
     assert fnb.outcomes(frame).modes == ("",)
+
+
+# The caller's own words.
+@pytest.mark.parametrize("engine", ENGINES)
+def test_words_of_a_flag_have_four_meanings(engine):
+    frame = table(outcome=["success", "failure", "Undetermined", "failure", "crashed", ""])
+    own = fnb.words(
+        "outcome",
+        true=["success"],
+        false=["failure"],
+        missing=["undetermined"],
+        error=["crashed"],
+    )
+    runs = fnb.outcomes(on_engine(engine, frame), attack_success=own)
+    assert values(runs, "attack_success") == [True, False, None, False, None, None]
+    assert values(runs, "error") == [None, None, None, None, "crashed", None]
+
+
+def test_own_words_may_turn_a_known_word_round():
+    own = fnb.words("v", true=["no"], false=["yes"], missing=["error"], error=["none"])
+    runs = fnb.outcomes(table(v=["no", "yes", "error", "none"]), attack_success=own)
+    assert values(runs, "attack_success") == [True, False, None, None]
+    assert values(runs, "error") == [None, None, None, "none"]
+
+
+@pytest.mark.parametrize("name", ["attack_success", "gated", "attack_resisted", "kind"])
+def test_an_unknown_keyword_of_words_raises(name):
+    with pytest.raises(ValueError, match=r"words for .* mean .*, got \['maybe'\]"):
+        fnb.outcomes(table(v=["x", "y"]), **{name: fnb.words("v", maybe=["x"])})
+
+
+def test_a_stratum_may_have_words_that_are_missing():
+    runs = fnb.outcomes(table(t=["1", "?"]), tier=fnb.words("t", Web=["1"], missing=["?"]))
+    assert values(runs, "tier") == ["Web", None]
+
+
+# Columns in which a failed run is written, though nobody declared them.
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("column", "bad", "good"),
+    [
+        ("errors", "boom", ""),
+        ("error_message", "model not found", None),
+        ("exception", "KeyError", "none"),
+        ("run.error", "{'code': 404}", "[]"),
+        ("status", "error", "success"),
+        ("status", "Timed out", "failed"),
+        ("stop_reason", "api_error", "end_turn"),
+        ("http_status", "503", "200"),
+        ("status_code", "429", "201"),
+        ("finish_reason", "error", "length"),
+    ],
+)
+def test_what_looks_like_a_failed_run_is_said(engine, column, bad, good):
+    frame = table(attack_success=["no"] * 5).assign(**{column: [bad, good, bad, good, bad]})
+    runs = fnb.outcomes(on_engine(engine, frame))
+    (note,) = [note for note in runs.notes if note.kind == "error"]
+    assert note.rows == 3 and column in note
+    fine = fnb.outcomes(on_engine(engine, frame.assign(**{column: good or "ok"})))
+    assert not [note for note in fine.notes if note.kind == "error"]
+
+
+def test_a_declared_error_and_columns_of_other_names_are_not_said():
+    frame = table(attack_success=["no", "no"], errors=["boom", ""], terror=["error", "x"])
+    runs = fnb.outcomes(frame, error="errors")
+    assert values(runs, "attack_success") == [None, False]
+    assert not [note for note in runs.notes if note.kind == "error"]
+    # A row that is known to have failed is not said again.
+    frame = table(attack_success=["no", "no"], error=["x", ""], status=["error", "ok"])
+    assert not [note for note in fnb.outcomes(frame).notes if note.kind == "error"]
+
+
+@pytest.mark.parametrize("word", ["ok", "OK", "-", "[]", "{}", "no error", " "])
+def test_words_of_the_error_column_that_say_all_went_well(word):
+    runs = fnb.outcomes(table(attack_success=["yes"], error=[word]))
+    assert values(runs, "attack_success") == [True] and values(runs, "error") == [None]
+
+
+# Errors carry what a program needs.
+@pytest.mark.parametrize(
+    ("frame", "declared", "column", "fix"),
+    [
+        (pd.DataFrame({"id": ["a"]}), {}, "case_id", "case_id"),
+        (pd.DataFrame({"case_id": ["a"]}), {}, "mode", "mode"),
+        (table(attack_success=["maybe"]), {}, "attack_success", "words"),
+        (table(kind=["chat"]), {}, "kind", "words"),
+        (table(tokens=["many"]), {}, "tokens", "tokens"),
+        (table(gated=["no"]), {"tier": "nope"}, "tier", "tier"),
+        (table(**BOTH), {}, "attack_resisted", "attack_success"),
+    ],
+)
+def test_an_error_names_the_column_and_the_declaration_that_helps(frame, declared, column, fix):
+    with pytest.raises(fnb.OutcomesError) as problem:
+        fnb.outcomes(frame, read_from="a.csv", **declared)
+    error = problem.value
+    assert (error.column, error.fix, error.file) == (column, fix, "a.csv")
+
+
+def test_a_message_holds_no_control_sign():
+    with pytest.raises(fnb.OutcomesError) as problem:
+        fnb.outcomes(table(attack_success=["maybe"], source=["\x1b[31mx.jsonl:1"]))
+    assert "\x1b" not in str(problem.value)
+
+
+# Weights that do not fit.
+@pytest.mark.parametrize("weight", [2**63, 2**64, 2**53 + 2, -1, 1e300])
+def test_a_weight_that_no_number_holds_exactly_is_refused(weight):
+    for frame in (
+        pd.DataFrame({"mode": ["On"], "attack_success": ["yes"], "rows": [weight]}),
+        pd.DataFrame({"mode": ["On"], "k": [0], "n": [weight]}),
+        table(attack_success=["yes"]).assign(rows=[weight]),
+    ):
+        with pytest.raises(fnb.OutcomesError):
+            fnb.outcomes(frame)
+
+
+def test_a_sum_of_weights_that_wraps_is_refused():
+    frame = table(attack_success=["yes"] * 2048).assign(rows=2**53)
+    with pytest.raises(fnb.OutcomesError, match="repeats") as problem:
+        fnb.outcomes(frame)
+    assert problem.value.column == "rows"

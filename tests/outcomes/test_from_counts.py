@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
-from ferrite_nb.outcomes.from_counts import counts_of, rate_hint
+from ferrite_nb.outcomes.frames import counts_of, rate_hint
 
 from ..engines import ENGINES, on_engine
 
