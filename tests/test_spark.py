@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb import counts, normalise
+from ferrite_nb.count import cube as counts
 from ferrite_nb.count.cube import vectors
 from ferrite_nb.metrics import metric
+from ferrite_nb.outcomes.frames import pandas_of
 from tests.engines import MODES, random_outcomes
 
 pytestmark = [
@@ -73,7 +74,7 @@ def crossed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
 
     def recorded(frame: Any) -> pd.DataFrame:
-        found = normalise.pandas_of(frame)
+        found = pandas_of(frame)
         sizes.append(len(found))
         return found
 
