@@ -346,8 +346,7 @@ def _summed(
     for name in ("k", "n", "missing"):
         exact(found[name].sum(), name)
         found[name] = found[name].fillna(0).astype("int64")
-    if (found["k"] > found["n"]).any():
-        row = found[found["k"] > found["n"]].iloc[0]
+    for _, row in found[found["k"] > found["n"]].head(1).iterrows():
         raise OutcomesError(
             f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}"
         )
@@ -375,8 +374,7 @@ def repeated(runs: Outcomes) -> bool:
     if not {"repeat", "case_id"} <= set(runs.columns):
         return False
     low, high = nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high")
-    ends = pandas_of(runs.table.select(low, high)).iloc[0]
-    return bool(ends["low"] != ends["high"])
+    return len(set(pandas_of(runs.table.select(low, high)).iloc[0])) > 1
 
 
 def name_of(keys: Sequence[str], values: Mapping[str, Any] | Sequence[Any]) -> str:

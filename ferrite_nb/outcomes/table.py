@@ -238,7 +238,8 @@ def outcomes(
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
     cluster, baseline: as in `Outcomes.declare`: what belongs together, the mode without defence.
     declarations: canonical name = column name, list of columns (joined with "/"),
-        `fnb.const(value)` or `fnb.words(...)`. Columns that already have a canonical name need no declaration.
+        `fnb.const(value)` or `fnb.words(...)`. Columns that
+        already have a canonical name need no declaration.
         `attack_resisted=` is turned round; where a frame has both columns they must not contradict
         each other, unless the one that counts is declared. `repeat="count"` numbers the rows of one
         case and mode in their order.
