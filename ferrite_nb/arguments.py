@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -37,15 +36,14 @@ EXAMPLES = {
 # Arguments of the functions that read, which the command line gives itself.
 RESERVED = frozenset({"path", "frame", "check", "keep", "read_from", "notes"})
 
-# What an error about columns says in Python, and the option that does the same here.
-HINTS = (
-    (r'(\w+)="<column>"', "--column {0}=COLUMN"),
-    (r"to take (\w+) from", "--column {0}=COLUMN"),
-    (r"column kind has .*fnb\.words", "--words 'kind=COLUMN; attack=WORD; benign=WORD'"),
-    (r"column (\w+) has .*fnb\.words", "--words '{0}=COLUMN; true=WORD; false=WORD'"),
-    (r"keep=", "--keep last"),
-    (r"pool_versions", "--pool-versions"),
-)
+# What an error needs (its field `fix`), and the option that gives it here.
+FIXES = {
+    "keep": "--keep last",
+    "repeat": "--column repeat=COLUMN",
+    "cluster": "--cluster COLUMN",
+    "baseline": "--baseline MODE",
+    "versions": "--pool-versions",
+}
 
 
 def parsers(
@@ -142,8 +140,9 @@ def _results(command: argparse.ArgumentParser) -> None:
         help="an option of the file's format, such as threshold=0.7 (repeatable)",
     )
     command.add_argument(
-        "--keep", choices=["last", "first"], help="which of two rows with one key to keep"
+        "--keep", choices=["last", "first", "known"], help="which of two rows with one key to keep"
     )
+    command.add_argument("--baseline", metavar="MODE", help="the mode without defence")
     command.add_argument(
         "--pool-versions", action="store_true", help="accept a mix of suite versions"
     )
@@ -185,6 +184,8 @@ def _gate(command: argparse.ArgumentParser) -> None:
         "requirements", type=Path, metavar="REQUIREMENTS.toml", help="the requirements"
     )
     command.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    command.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary page")
+    command.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -284,18 +285,19 @@ def _value(text: str) -> Any:
         return text
 
 
-def hint(problem: str, given: Sequence[str]) -> list[str]:
-    """The line to type after an error about columns, keys or versions; nothing after another
-    error.
-    """
-    for pattern, option in HINTS:
-        found = re.search(pattern, problem)
-        if found:
-            option = option.format(*found.groups())
-            name = option.split()[1].strip("'").partition("=")[0] if "=" in option else ""
-            kept = _without(list(given), name)
-            return [f"type: ferrite-nb {shlex.join(kept)} {option}", ""]
-    return []
+def hint(problem: BaseException, given: Sequence[str]) -> list[str]:
+    """The line to type after an error that knows what would mend it; nothing after another one."""
+    fix, column = (getattr(problem, name, None) for name in ("fix", "column"))
+    if not fix:
+        return []
+    if fix == "words":
+        meanings = "attack=WORD; benign=WORD" if column == "kind" else "true=WORD; false=WORD"
+        option = f"--words '{column}=COLUMN; {meanings}'"
+    else:
+        option = FIXES.get(fix, f"--column {fix}=COLUMN")
+    name = option.split()[1].strip("'").partition("=")[0] if "=" in option else ""
+    kept = _without(list(given), name)
+    return [f"type: ferrite-nb {shlex.join(kept)} {option}", ""]
 
 
 def _without(given: list[str], name: str) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -36,7 +35,9 @@ def read_results(args: argparse.Namespace) -> Outcomes:
     paths: Any = once(args.name, "is named") or (
         args.results[0] if len(args.results) == 1 else args.results
     )
-    runs = read(paths, check="full", keep=args.keep, **declarations(args))
+    options = declarations(args)
+    options |= {"baseline": args.baseline} if args.baseline else {}
+    runs = read(paths, check="full", keep=args.keep, **options)
     return runs.pool_versions() if args.pool_versions else runs
 
 
@@ -121,9 +122,9 @@ def run_check(args: argparse.Namespace) -> int:
             for row in severe.itertuples()
         )
     )
-    cluster = re.search(r"cluster='([^']+)'", " ".join(severe["consequence"]))
-    named = f" --cluster {shlex.quote(cluster.group(1))}" if cluster else ""
-    tell(_line("next", f"ferrite-nb report {shlex.join(args.given)}{named}"))
+    columns = next((found for found in severe["columns"] if found), runs.cluster)
+    named = ["--cluster", ",".join(columns)] if columns else []
+    tell(_line("next", f"ferrite-nb report {shlex.join([*args.given, *named])}"))
     tell(
         _line(
             "with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"
@@ -142,7 +143,7 @@ def _line(name: str, text: str) -> str:
 
 def run_gate(args: argparse.Namespace) -> int:
     """`ferrite-nb gate`: one verdict per requirement; the exit code sums them up."""
-    from .analysis.gate import gate, verdict_lines
+    from .analysis.gate import gate, junit, markdown_summary, verdict_lines
 
     if not args.results and not args.name:
         raise ValueError(
@@ -153,6 +154,10 @@ def run_gate(args: argparse.Namespace) -> int:
         tell(table.to_json(orient="records", indent=2, force_ascii=False))
     else:
         tell(*(plain(line, None) for line in verdict_lines(table)))
+    if args.markdown is not None:
+        args.markdown.write_text(markdown_summary(table), "utf-8")
+    if args.junit is not None:
+        args.junit.write_text(junit(table), "utf-8")
     verdicts = set(table["verdict"])
     return 1 if "fail" in verdicts else 3 if "cannot tell" in verdicts else 0
 
@@ -203,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(args.run(args))
     except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as problem:
         print(f"ferrite-nb: {_said(problem)}", file=sys.stderr)
-        print(*hint(str(problem), given), sep="\n", end="", file=sys.stderr)
+        print(*hint(problem, given), sep="\n", end="", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -13,16 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..count.cube import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
-from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata
+from ..metrics import METRICS, NO_VALUE, SCOPES, Metric, ordered_modes, ordered_strata
 from ..outcomes.contract import FLAGS
 from ..outcomes.declare import pandas_of
-from ..outcomes.table import Outcomes
+from ..outcomes.table import Outcomes, baseline_of
+from ..schema import Table
 from ..stats._check import level_of
-from .cells import Counted, chosen_metrics, cluster_of, facts
+from .cells import Counted, chosen_metrics, unit_for
 from .disagree import MIXED
 from .gradient import Scale, gradient_table
 from .profile import FEW_VALUES, labels_of
-from .rates import joined, one_metric, worth_showing
+from .rates import rated, table_of
+from .unit import Unit
 
 MOST_CELLS = 200_000
 COSTS = ("FGR", "false refusal", "task success", "task success under attack", "FSR-proxy")
@@ -56,6 +58,7 @@ class OpenCube:
     modes: tuple[str, ...]
     notes: tuple[str, ...]
     repeats: bool = False
+    counts: bool = False
 
     def values(self, column: str) -> dict[str, int]:
         """The values of a column in order, each with its number of rows."""
@@ -123,6 +126,9 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     clusters.sort(key=lambda name: -len(axes[name].values))
     found: list[tuple[str, ...]] = [("case_id",)] if "case_id" in columns else []
     found += [(name,) for name in clusters] + crossed(axes, clusters)
+    declared = runs.cluster
+    if declared and all(name in axes for name in declared):
+        found = [declared, *(keys for keys in found if keys != declared)]
     weight = cells["rows"].to_numpy(dtype=np.int64)
     return OpenCube(
         runs,
@@ -136,6 +142,7 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
         tuple(modes_of(runs)),
         (*notes, *more),
         repeats,
+        weights,
     )
 
 
@@ -216,9 +223,7 @@ def other_counts(
                 runs, one, [*strata, "mode", *(["case_id"] if "case_id" in runs.columns else [])]
             )
         elif one.counted == "traces":
-            baseline = next((mode for mode in modes_of(runs) if mode_key(mode) == "off"), "")
-            if not baseline:
-                continue
+            baseline, _ = baseline_of(runs)
             found = trace_counts(runs, one, [*strata, "mode"], baseline)
         else:
             continue
@@ -261,7 +266,7 @@ def summed_cells(
     return table
 
 
-def answer(cube: OpenCube, choice: Choice) -> pd.DataFrame:
+def answer(cube: OpenCube, choice: Choice) -> Table:
     """The table of a choice: `fnb.rates` or `fnb.gradient` of the chosen rows, from the cube.
 
     Raises
@@ -277,31 +282,18 @@ def answer(cube: OpenCube, choice: Choice) -> pd.DataFrame:
     if gradient:
         known = cube.axes[column].values
         wanted = choice.strata.get(column, known)
-        scale = Scale(column, tuple(value for value in known if value in wanted))
+        kept = tuple(value for value in known if value in wanted)
+        ordered = column == "scope" and set(kept) <= {*SCOPES, NO_VALUE}
+        scale = Scale(column, kept, ordered)
         extra = [
             name
             for name in MIXED
             if name in cube.strata and name != column and name in counted.cells
         ]
         return gradient_table(counted, one, scale, level=level, extra=extra)
-    method = "wilson" if cluster_of(counted, one) else choice.method
-    return joined(
-        [
-            one_metric(
-                counted, one, {"method": method, "level": level, "z": None}, _implied(cube, choice)
-            )
-        ],
-        counted.strata,
-    ).pipe(_told, counted)
-
-
-def _told(table: pd.DataFrame, counted: Counted) -> pd.DataFrame:
-    table.attrs |= facts(counted)
-    return table
-
-
-def _implied(cube: OpenCube, choice: Choice) -> bool:
-    return cube.repeats and choice.cluster == ("case_id",)
+    method = "wilson" if unit_for(counted, one).keys else choice.method
+    rows, _ = rated(counted, one, {"method": method, "level": level, "z": None})
+    return table_of(rows, counted)
 
 
 def chosen_counts(cube: OpenCube, choice: Choice, one: Metric, by: Sequence[str]) -> Counted:
@@ -321,7 +313,9 @@ def chosen_counts(cube: OpenCube, choice: Choice, one: Metric, by: Sequence[str]
     cells = summed_cells(cube, names, flags, keep)
     modes = [mode for mode in cube.modes if mode in choice.modes]
     parts = {one.symbol: _kept(cube.parts[one.symbol], keep)} if one.symbol in cube.parts else {}
-    return Counted(cube.runs, cells, [*by, "mode"], cluster, modes, "Off", parts)
+    repeats = cube.repeats and "case_id" in cube.axes
+    unit = Unit(tuple(cluster), "call" if cluster else "rows", repeats, cube.counts)
+    return Counted(cube.runs, cells, [*by, "mode"], unit, modes, baseline_of(cube.runs)[0], parts)
 
 
 def _kept(part: pd.DataFrame, keep: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -341,6 +335,6 @@ def cost_of(cube: OpenCube, choice: Choice) -> pd.DataFrame | None:
     for symbol in COSTS:
         if symbol in {one.symbol for one in cube.metrics}:
             table = answer(cube, replace(plain, metric=symbol))
-            if worth_showing(table):
+            if (table["n"] + table["missing"]).sum():
                 return table
     return None

@@ -327,7 +327,7 @@ def add_turned_orders(rows: list[dict[str, Any]], scale: Scale) -> None:
             if (mine[MICRO] - rate[MICRO]) * (mine[MACRO] - rate[MACRO]) < 0
         ]
         if turned:
-            words = f"micro and macro put this mode and {', '.join(turned[:3])} in another order"
+            words = f"micro and macro put this mode and {', '.join(turned[:3])} in different orders"
             row["note"] = "; ".join(filter(None, [row["note"], words]))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +22,6 @@ from ..stats.clusters import clustered_interval, crossed_interval
 from ..stats.intervals import interval
 
 UNNAMED = {NO_VALUE, ""}  # a label that no row of a cell has makes no cluster there
-HOT = 0.25  # share of the cases in one cluster from which a table speaks of it
-FEW_DF = 4
 
 Ints = NDArray[np.int64]
 
@@ -209,7 +207,7 @@ def plain_bounds(
 
 
 def _with_notes(found: Bounds, notes: Sequence[str]) -> Bounds:
-    return Bounds(**{**found.__dict__, "notes": (*found.notes, *notes)})
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _clustered(
@@ -217,17 +215,23 @@ def _clustered(
 ) -> tuple[Any, int, list[str]]:
     """The interval of a cell with clusters, the smaller number of them, and the notes on them."""
     if len(labels) == 2:
-        result = crossed_interval(k, n, *labels.values(), level=level)
+        crossed = crossed_interval(k, n, *labels.values(), level=level)
+        one_way = [_one_way(k, n, mark, level) for mark in labels.values()]
+        # two crossed keys are never narrower than one of them alone
+        ends = [one for one in (crossed, *one_way) if not math.isnan(one.low)]
+        result = replace(
+            crossed,
+            low=min((one.low for one in ends), default=math.nan),
+            high=max((one.high for one in ends), default=math.nan),
+            n_eff=min((one.n_eff for one in ends), default=math.nan),
+        )
+        if min(crossed.clusters) < 2:
+            result = crossed
         sizes = zip(result.clusters, labels, strict=True)
         words = " and ".join(f"{size} values of {key}" for size, key in sizes)
         return result, min(result.clusters), [_worth(words, int(n.sum()), noun, result)]
     (key, mark), *_ = labels.items()
-    code, values = pd.factorize(mark)
-    sums = [
-        np.bincount(code, weights=counts, minlength=len(values)).astype("int64")
-        for counts in (k, n)
-    ]
-    one = clustered_interval(*sums, level=level)
+    one = _one_way(k, n, mark, level)
     if one.clusters == one.n_eff == n.sum():  # every cluster is one case
         return one, one.clusters, []
     return (
@@ -237,19 +241,18 @@ def _clustered(
     )
 
 
+def _one_way(k: Ints, n: Ints, mark: NDArray[Any], level: float) -> Any:
+    """The clustered interval of one key."""
+    code, values = pd.factorize(mark)
+    sums = [
+        np.bincount(code, weights=counts, minlength=len(values)).astype("int64")
+        for counts in (k, n)
+    ]
+    return clustered_interval(*sums, level=level)
+
+
 def _worth(clusters: str, n: int, noun: str, result: Any) -> str:
     """How many independent cases the rows of a cell are worth."""
     if math.isnan(result.n_eff):
         return ""
     return f"{n:,} {noun}s from {clusters} are worth about {result.n_eff:.0f} independent ones"
-
-
-def largest_effect(sample: Sample, *, level: float = 0.95) -> Any:
-    """The result of the clustered routine for one key, with its largest share and plausible ICC."""
-    (mark,) = sample.named().values()
-    code, values = pd.factorize(mark)
-    sums = [
-        np.bincount(code, weights=counts, minlength=len(values)).astype("int64")
-        for counts in (sample.k, sample.n)
-    ]
-    return clustered_interval(*sums, level=level)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ..metrics import METRICS
-from ..estimate import difference_text, estimate_text, p_text
+from ..estimate import difference_text, digits, estimate_text, p_text
 
 
 def answer(rates: pd.DataFrame, compared: pd.DataFrame | None, limits: pd.DataFrame) -> list[str]:
@@ -20,20 +20,23 @@ def difference_sentence(compared: pd.DataFrame | None) -> str:
     """
     if compared is None or compared.empty:
         return "There is one mode only, so there is nothing to compare."
-    security = compared[compared["metric"].map(lambda name: METRICS[name].side == "security")]
-    decided = security[(security["p_holm"] <= 1 - security["level"]) & security["low"].notna()]
-    decided = decided[~decided["note"].str.contains("insufficient|decide")]
+    pairs = compared[compared["quantity"] == "difference"]
+    security = pairs[pairs["metric"].map(lambda name: METRICS[name].side == "security")]
+    decided = security[(security["p_holm"] <= 1 - security["level"]) & (security["state"] == "ok")]
     if decided.empty:
-        return "No difference between two modes is decided by these cases; see the notes of the comparisons."
+        return "No difference between two modes is decided by these cases."
     row = decided.loc[decided["diff"].abs().idxmax()]
-    higher, lower = (
-        (row["mode_a"], row["mode_b"]) if row["diff"] > 0 else (row["mode_b"], row["mode_a"])
-    )
-    gap = difference_text(row["diff"], row["low"], row["high"])
+    metric = METRICS[row["metric"]]
+    lower = row["mode_a"] if row["diff"] < 0 else row["mode_b"]
+    higher = row["mode_b"] if row["diff"] < 0 else row["mode_a"]
+    ends = sorted((abs(row["low"]), abs(row["high"])))
+    gap = difference_text(abs(row["diff"]), *ends)
+    rates = sorted((row["rate_a"], row["rate_b"]), reverse=True)
+    span = f"from {digits(rates[0])}% to {digits(rates[1])}%"
     return (
-        f"The largest decided difference: on the same {row['n_pairs']} cases, {METRICS[row['metric']].name} "
-        f"({row['metric']}) is higher in {higher} than in {lower}; {row['mode_a']} minus {row['mode_b']} is {gap}, "
-        f"p {p_text(row['p_holm'])} after Holm."
+        f'On the same {row["n_pairs"]} cases, {metric.name} ({metric.symbol}) is lower in "{lower}" '
+        f'than in "{higher}" by {gap.lstrip("+")}, {span}; p {p_text(row["p_holm"])} after Holm. It '
+        "is the largest decided difference."
     )
 
 
@@ -42,15 +45,20 @@ def cost_sentence(rates: pd.DataFrame) -> str:
     cost = rates[
         rates["metric"].map(lambda name: METRICS[name].side == "cost") & rates["rate"].notna()
     ]
-    cost = cost[~cost["note"].str.contains("insufficient")]
+    cost = cost[cost["state"] == "ok"]
     if cost.empty:
-        return "What the defence costs was not measured well enough to say: no cost metric has enough cases here."
+        return (
+            "What the defence costs was not measured well enough to say: no cost metric has enough "
+            "cases here."
+        )
     bad = [
         1 - row.rate if METRICS[row.metric].better == "higher" else row.rate
         for row in cost.itertuples()
     ]
     row = cost.iloc[max(range(len(bad)), key=bad.__getitem__)]
-    return f"The worst cost: {METRICS[row['metric']].name} ({row['metric']}) in {row['mode']} is {estimate_text(row)}."
+    metric = METRICS[row["metric"]]
+    name = metric.name if metric.name == metric.symbol else f"{metric.name} ({metric.symbol})"
+    return f'The worst cost: {name} in "{row["mode"]}" is {estimate_text(row)}.'
 
 
 def limit_sentence(limits: pd.DataFrame) -> str:

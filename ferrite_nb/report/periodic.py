@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..analysis.passing import curve
 from ..analysis.releases import releases
 from ..outcomes.table import Outcomes
 from ..show import figures
@@ -45,7 +46,8 @@ def write_periodic(
     for name, file in zip(told, file_names(told), strict=True):
         part = table[table["requirement"] == name]
         section = Section(file.lower(), str(name))
-        section.chart(f"releases_{file}", partial(figures.gate, part, width="text"))
+        points = curve(part.iloc[-1])
+        section.chart(f"releases_{file}", partial(figures.gate, part, curve=points, width="text"))
         section.table(
             f"releases_{file}_table", part, "Each release; a new suite version is a new series"
         )
@@ -54,7 +56,7 @@ def write_periodic(
     said = ", ".join(
         f"{verdict}: {counted.get(verdict, 0)}" for verdict in ("pass", "fail", "cannot tell")
     )
-    drift = table[table["drift"]]
+    drift = table[table["drift"] == "yes"]
     flags = ", ".join(f"{row.requirement} in {row.release}" for row in drift.itertuples())
     versions = dict.fromkeys(table["suite_version"])
     lead = [

@@ -14,15 +14,15 @@ from typing import Any
 import pandas as pd
 from tqdm.auto import tqdm
 
-from ..analysis.cells import listed
 from ..analysis.compare import compare
 from ..analysis.gradient import gradient
 from ..analysis.limits import limits
 from ..analysis.overhead import overhead
 from ..analysis.rates import rates
+from ..analysis.unit import listed
 from ..count.cube import check_columns, modes_of
-from ..metrics import METRICS, metrics, mode_key
-from ..outcomes.table import Outcomes
+from ..metrics import METRICS, metrics
+from ..outcomes.table import Outcomes, baseline_of
 from ..show import figures, style
 from ..show.files import write_whole
 from ..show.tables import csv, latex
@@ -32,6 +32,7 @@ from .parts import Section, page
 ORDERED = ("scope", "tier")
 MADE = ".ferrite-report"  # the names of the files that a report has made in its folder
 KINDS = (".html", ".csv", ".tex", ".pdf", ".svg", ".alt.txt")
+MOST_MODES = 4  # with more, only the pairs with the baseline are compared
 DPI = 300  # of the few parts of a vector figure that are pictures
 
 
@@ -84,7 +85,7 @@ def write(
         steps.update()
         sections.append(gradient_section(runs, options))
         steps.update()
-        found = limits(runs)
+        found = limits(runs, cluster=cluster)
         sections.append(
             Section(
                 "limits",
@@ -217,7 +218,9 @@ def comparisons(
         and (name == "ASR" or METRICS[name].side == "cost")
         and (table.loc[table["metric"] == name, "n"] > 0).sum() >= 2
     ]
-    return compare(runs, several, **options) if several else None
+    # with many modes all pairs are a table that nobody reads: those with the baseline decide
+    base = baseline_of(runs)[0] if len(modes_of(runs)) > MOST_MODES else None
+    return compare(runs, several, baseline=base, **options) if several else None
 
 
 def compare_section(runs: Outcomes, compared: pd.DataFrame | None, table: pd.DataFrame) -> Section:
@@ -232,10 +235,14 @@ def compare_section(runs: Outcomes, compared: pd.DataFrame | None, table: pd.Dat
     security = compared[compared["metric"] == "ASR"]
     if len(security):
         section.chart("comparisons_figure", partial(figures.pairs, security, width="text"))
-    keys = {mode_key(mode): mode for mode in modes}
-    if "latency_ms" in runs.columns and {"off", "on"} <= set(keys):
-        cost = overhead(runs, baseline=keys["off"], mode=keys["on"])
-        section.table("overhead", cost, "Latency that On adds over Off, in milliseconds")
+    if "latency_ms" in runs.columns:
+        base, how = baseline_of(runs)
+        section.table("overhead", overhead(runs), f'Latency added over "{base}", in milliseconds')
+        if how == "first":
+            section.sentences.append(
+                f'No mode is known to be the one without defence: "{base}" was taken; name another '
+                "with --baseline."
+            )
     return section
 
 

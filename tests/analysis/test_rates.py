@@ -14,24 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
+from ferrite_nb.schema import FACTS, SHAPES, WORDS
 from tests.engines import ENGINES, on_engine, random_outcomes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-COLUMNS = [
-    "k",
-    "n",
-    "rate",
-    "low",
-    "high",
-    "level",
-    "method",
-    "missing",
-    "floor",
-    "ceiling",
-    "clusters",
-    "n_eff",
-    "note",
-]
 
 
 def attacks(outcomes: list[object], **more: object) -> fnb.Outcomes:
@@ -56,7 +42,8 @@ def row(table: pd.DataFrame, **cell: object) -> pd.Series:
 
 
 def test_the_columns_are_the_contract():
-    assert list(fnb.rates(attacks([True]), by=["kind"])) == ["metric", "kind", "mode", *COLUMNS]
+    expected = ["metric", "kind", "mode", *SHAPES["rates"].numbers, *WORDS, *FACTS]
+    assert list(fnb.rates(attacks([True]), by=["kind"])) == expected
 
 
 def test_an_error_is_not_a_failed_attack_and_bounds_say_what_it_could_be():
@@ -116,10 +103,7 @@ def test_what_the_sanitizer_alone_gates_is_the_proxy_and_never_fgr(run_b):
 
 def test_security_without_any_cost_says_that_the_cost_is_missing():
     cost = row(fnb.rates(attacks([True] * 6)), metric="FGR")
-    assert (
-        cost["note"].startswith("not computable")
-        and "cost of the mode is not measured" in cost["note"]
-    )
+    assert cost["state"] == "none" and "cost is not measured" in cost["why"]
 
 
 def test_containment_says_how_many_were_not_attempted():
@@ -165,21 +149,21 @@ def test_blocked_and_ran_add_up_to_tried():
 
 def test_fewer_than_five_cases_are_insufficient_but_keep_their_numbers():
     found = row(fnb.rates(attacks([True] * 3), "ASR"))
-    assert (found["k"], found["n"]) == (3, 3) and "insufficient data (n<5)" in found["note"]
+    assert (found["k"], found["n"]) == (3, 3)
+    assert (found["state"], found["why"]) == ("few", "n<5")
     assert found["low"] == pytest.approx(0.4385, abs=5e-5)
 
 
 def test_clusters_widen_the_interval_as_the_design_effect_says(run_b):
-    # 176 templates among the 787 generated attacks; design effects 3.17, 12.85, 6.21.
+    # 176 templates among the 787 generated attacks, all alike inside: worth 43, 19 and 38 cases
     table = fnb.rates(run_b, "ASR", cluster="template").set_index("mode")
     assert (table["clusters"] == 176).all()
-    assert table["n_eff"].round().tolist() == [176, 249, 61, 127]
+    assert table["n_eff"].round(1).tolist() == [176.0, 42.9, 19.4, 37.8]
     assert table.loc["LoopOnly", ["low", "high"]].tolist() == pytest.approx(
-        [0.084, 0.265], abs=1e-3
+        [0.054, 0.368], abs=5e-4
     )
-    assert (
-        "176 clusters of template count like 61 independent cases" in table.loc["LoopOnly", "note"]
-    )
+    assert table.loc["On", ["low", "high"]].tolist() == pytest.approx([0.028, 0.210], abs=5e-4)
+    assert set(table["unit"]) == {"template"}
     assert (table["method"] == "clustered wilson").all()
 
 
@@ -187,7 +171,7 @@ def test_one_cluster_has_no_interval():
     runs = fnb.read(FIXTURES / "C42_lone_cluster.csv")
     found = row(fnb.rates(runs, "ASR", cluster="template"))
     assert (found["k"], found["n"], found["clusters"]) == (4, 20, 1)
-    assert math.isnan(found["low"]) and "one cluster" in found["note"]
+    assert math.isnan(found["low"]) and found["state"] == "few"
     assert row(fnb.rates(runs, "ASR"))[["low", "high"]].tolist() == pytest.approx(
         [0.080658, 0.416017], abs=1e-6
     )
@@ -200,7 +184,7 @@ def test_crossed_clusters_are_at_least_as_wide_as_either_alone():
         alone = fnb.rates(runs, "ASR", cluster=key)
         assert (wide["n_eff"] <= alone["n_eff"] + 1e-9).all()
     assert (wide["method"] == "crossed wilson").all()
-    assert "40 of template and 7 of goal" in wide.iloc[0]["note"]
+    assert set(wide["unit"]) == {"template × goal"}
     assert (wide["clusters"] == 7).all()
 
 
@@ -209,10 +193,9 @@ def test_repeats_are_not_more_cases():
         fnb.read(FIXTURES / "C39_seeds_unbalanced.csv", repeat="seed"), "ASR"
     ).set_index("mode")
     assert table.loc["off", ["k", "n", "clusters"]].tolist() == [18, 30, 10]
-    # v = G/(G-1) p(1-p)/G and s2 = N p(1-p)/(N-1): 30 rows count like (G-1) N/(N-1) = 9 * 30 / 29
-    # cases.
-    assert table.loc["off", "n_eff"] == pytest.approx(9 * 30 / 29)
-    assert "repeats of 10 cases" in table.loc["off", "note"]
+    # all repeats of a case are alike, so 30 rows are worth less than 10 independent ones
+    assert 5 < table.loc["off", "n_eff"] < 10
+    assert "runs of 10 cases" in table.loc["off", "note"] and table.loc["off", "unit"] == "case"
     assert table.loc["on", ["k", "n"]].tolist() == [2, 10]
 
 
@@ -242,10 +225,8 @@ def test_utility_is_preserved_when_the_trace_is_that_of_the_baseline():
     table = fnb.rates(fnb.outcomes(frame), "UP").set_index("mode")
     assert table.loc["On", ["k", "n"]].tolist() == [4, 6]
     assert "baseline" in table.loc["Off", "note"]
-    table = fnb.rates(fnb.outcomes(frame[frame["mode"] == "On"]), "UP")
-    assert table["note"].tolist() == [
-        "not computable: no benign case ran in Off, so there is no trace to compare with"
-    ]
+    alone = fnb.outcomes(frame[frame["mode"] == "On"])
+    assert fnb.rates(alone, "UP")["why"].tolist() == ["this is the baseline mode itself"]
 
 
 def test_the_residual_is_a_fact_of_the_suite_and_counts_cases():
