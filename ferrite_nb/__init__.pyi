@@ -1,11 +1,12 @@
+from . import stats as stats
 from .analysis.attempts import attempts as attempts
 from .analysis.compare import compare as compare
 from .analysis.detector import detector as detector
 from .analysis.detector import roc_curve as roc_curve
 from .analysis.gate import gate as gate
 from .analysis.gradient import gradient as gradient
-from .analysis.judges import judges as judges
 from .analysis.judged import Labels as Labels
+from .analysis.judges import judges as judges
 from .analysis.limits import limits as limits
 from .analysis.overhead import overhead as overhead
 from .analysis.rates import rates as rates
@@ -20,7 +21,6 @@ from .outcomes.contract import words as words
 from .outcomes.table import Outcomes as Outcomes
 from .outcomes.table import outcomes as outcomes
 from .readers.read import read as read
-from . import stats as stats
 from .show import figures as figures
 from .show import tables as tables
 from .teach import lab as lab

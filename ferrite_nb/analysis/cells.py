@@ -200,7 +200,7 @@ def cells_of(counted: Counted, metric: Metric) -> tuple[list[dict[str, Any]], pd
         why = reason(counted, metric, row, mode)
         if len(several) > 1 and not counted.runs.pooled:
             if metric.counted != "cases":
-                raise OutcomesError(_mixed(counted, metric, strata, row, several))
+                raise OutcomesError(_mixed(counted, metric, strata, row, several), fix="versions")
             why = f"suite versions differ ({', '.join(several)}); see runs.pool_versions()"
         row["suite_version"] = ", ".join(several) if any(v != NO_VALUE for v in several) else ""
         row["why"] = why

@@ -221,7 +221,8 @@ def versions_of(
         if len(several) > 1:
             raise OutcomesError(
                 f"{name_of(keys, labels)} mixes suite versions ({', '.join(several)}). Choose one "
-                "with runs.where(suite_version=...) or accept the mix with runs.pool_versions()"
+                "with runs.where(suite_version=...) or accept the mix with runs.pool_versions()",
+                fix="versions",
             )
     return {labels: [v for v in several if v != NO_VALUE] for labels, several in found.items()}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..metrics import METRICS
 from ..estimate import difference_text, digits, estimate_text, p_text
+from ..metrics import METRICS
 
 
 def answer(rates: pd.DataFrame, compared: pd.DataFrame | None, limits: pd.DataFrame) -> list[str]:

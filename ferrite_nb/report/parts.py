@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ..show.chart import Chart
 from ..escape import html_text
+from ..show.chart import Chart
 from ..show.tables import html
 
 

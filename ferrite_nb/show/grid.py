@@ -13,9 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..metrics import METRICS
 from ..escape import missing, plain
-from .rows import rows_of
 from ..estimate import (
     Estimate,
     aloud,
@@ -26,6 +24,8 @@ from ..estimate import (
     p_text,
     reason,
 )
+from ..metrics import METRICS
+from .rows import rows_of
 
 __all__ = ["Cell", "Column", "Grid", "grid"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..metrics import METRICS
 from ..escape import missing, plain
-from .rows import rows_of
 from ..estimate import MACRO, MICRO, Estimate, p_text, reason
+from ..metrics import METRICS
+from .rows import rows_of
 
 __all__ = ["apart", "sentence"]
 

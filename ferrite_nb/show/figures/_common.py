@@ -19,12 +19,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from ...escape import missing, plain
+from ...estimate import Estimate, method_text, number
 from ...metrics import METRICS, Metric
 from .. import style
 from ..chart import Chart
-from ...escape import missing, plain
 from ..rows import rows_of
-from ...estimate import Estimate, method_text, number
 
 FEW = 5  # fewer cases than this are hatched, never drawn as a point
 RATE_COLUMNS = ("metric", "k", "n", "rate", "low", "high", "note")

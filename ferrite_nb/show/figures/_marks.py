@@ -19,9 +19,9 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-from .. import style
 from ...escape import missing
 from ...estimate import Estimate, number, reason
+from .. import style
 
 Along = Literal["x", "y"]
 LINE, AIR = 0.125, 0.06  # inches: a line of text, the air between two entries of a list

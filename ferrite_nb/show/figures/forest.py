@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from ...escape import missing
+from ...estimate import MACRO, Estimate, number
 from .. import style
 from ..chart import Chart
-from ...escape import missing
 from ..rows import rows_of
-from ...estimate import MACRO, Estimate, number
 from . import _common, _marks
 
 _LINE, _GAP, _HEADING = 0.125, 0.075, 0.2  # inches: a line of text, the air around a row, a heading

@@ -13,11 +13,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from ...escape import missing
+from ...estimate import Estimate, number, reason
 from .. import style
 from ..chart import Chart
-from ...escape import missing
 from ..rows import rows_of
-from ...estimate import Estimate, number, reason
 from . import _common, _marks
 
 _COLUMNS = ("requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note")

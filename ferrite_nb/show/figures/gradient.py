@@ -14,11 +14,11 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
+from ...escape import missing, plain
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
 from .. import style
 from ..chart import Chart
-from ...escape import missing, plain
 from ..rows import Row, rows_of
-from ...estimate import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
 from . import _common, _marks
 
 _HEIGHT = 2.0  # inches of the axis

@@ -9,11 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from ...escape import plain
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits, reason
 from .. import style
 from ..chart import Chart
-from ...escape import plain
 from ..rows import rows_of
-from ...estimate import MACRO, MICRO, Estimate, bracket, digits, reason
 from . import _common, _marks
 
 _LINE, _AIR = 0.125, 0.1  # inches: a line of text, the air of a cell

@@ -11,11 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from ...escape import missing
+from ...estimate import Estimate, bracket, digits, number, reason
 from .. import style
 from ..chart import Chart
-from ...escape import missing
 from ..rows import rows_of
-from ...estimate import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
 _PARTS = ("se", "sp", "agreement", "observed", "people", "fixed", "corrected")

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from ...escape import missing
+from ...estimate import difference_text, digits, p_text, reason
 from .. import style
 from ..chart import Chart
-from ...escape import missing
 from ..rows import rows_of
-from ...estimate import difference_text, digits, p_text, reason
 from . import _common, _marks
 
 _COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "note")

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from ...escape import missing
+from ...estimate import Estimate, bracket, digits, number, reason
 from .. import style
 from ..chart import Chart
-from ...escape import missing
 from ..rows import rows_of
-from ...estimate import Estimate, bracket, digits, number, reason
 from . import _common, _marks
 
 _COLUMNS = (

@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets
 from IPython.display import display
 
-from ...show.chart import Chart
 from ...escape import html_text
+from ...show.chart import Chart
 from ...show.tables import Html
 
 __all__ = ["choose"]

@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import binom, norm
 
+from ...estimate import method_text
 from ...show import style
 from ...show.chart import Chart
-from ...estimate import method_text
 from ...stats import interval
 from ...stats.intervals import Interval
 from .told import Told, told

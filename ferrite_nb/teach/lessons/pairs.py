@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.compare import compare
-from ..lab.stream import same_margins
+from ...estimate import bracket, digits, p_text
 from ...outcomes.table import outcomes
 from ...show.figures import pairs
-from ...estimate import bracket, digits, p_text
 from ...stats import mcnemar, paired_difference
+from ..lab.stream import same_margins
 from .told import Told, told
 
 __all__ = ["exact_bootstrap", "pairing", "pairings"]

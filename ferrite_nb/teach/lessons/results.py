@@ -10,12 +10,12 @@ import pandas as pd
 
 from ...analysis.gradient import gradient
 from ...analysis.rates import rates
+from ...estimate import bracket
 from ...metrics import METRICS
 from ...outcomes.table import Outcomes
 from ...show import figures
 from ...show.sentence import sentence
 from ...show.style import MAX_ROWS
-from ...estimate import bracket
 from ...stats import interval
 from .told import Told, told
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ...show.chart import Chart
 from ...escape import html_text
+from ...show.chart import Chart
 from ...show.tables import Html
 
 __all__ = ["Told", "told"]
