@@ -53,10 +53,9 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
 def filled(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Labels of a small table as plain text, with a word for the missing one."""
     for name in names:
-        text = frame[name]
-        frame[name] = (
-            text.astype(object).where(text.notna(), NO_VALUE) if text.hasnans else text
-        ).astype(str)
+        text = frame[name].astype(object)
+        blank = text.isna() | (text == "")  # an empty text names no stratum
+        frame[name] = text.where(~blank, NO_VALUE).astype(str)
     return frame
 
 
