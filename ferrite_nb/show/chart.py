@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from . import style, tables
 from ..escape import html_text
+from . import style, tables
 from .files import write_whole
 
 __all__ = ["Chart"]

@@ -62,10 +62,8 @@ AFTER = {
     "people_differ": "people differ",
     "ties": "ties",
 }
-PAPER = frozenset(
-    "n_pairs b c attempts max_fpr base_rate p_holm trend_p differ_p threshold".split()
-)
-PAPER |= {"verdict", "levels"}
+PAPER = {"n_pairs", "b", "c", "attempts", "max_fpr", "base_rate", "p_holm", "trend_p", "differ_p"}
+PAPER |= {"threshold", "verdict", "levels"}
 _P = ("p", "p_holm", "trend_p", "differ_p")
 _ALWAYS = ("n_pairs", "b", "c", "p", "p_holm", "h", "trend_p")  # also where all of it is empty
 _SILENT = ("metric", "score", "quantity", "suite_version")  # one value of these needs no column

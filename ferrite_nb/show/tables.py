@@ -113,7 +113,8 @@ def _left_out(made: Grid) -> list[str]:
 
 def _side(column: Column) -> str:
     """Words stand at the left, numbers at the right, whatever the page says of cells."""
-    return f' style="text-align:{"left" if column.kind == "text" else "right"}"'
+    side = "left" if column.kind == "text" else "right"
+    return f' style="text-align:{side};vertical-align:top;padding:.2em .6em"'
 
 
 def _html_row(made: Grid, row: Sequence[Cell], numbers: Mapping[str, int]) -> str:
@@ -126,7 +127,11 @@ def _html_row(made: Grid, row: Sequence[Cell], numbers: Mapping[str, int]) -> st
     for place, (column, cell) in enumerate(zip(made.columns, row, strict=True)):
         leading = leading and column.kind == "text" and not (words and place)
         marks = ",".join(str(numbers[note]) for note in cell.notes)
-        text = html_text(cell.text) + (f"<sup>{marks}</sup>" if marks else "")
+        text = (
+            html_text(cell.text.removesuffix(cell.bounds)) if cell.bounds else html_text(cell.text)
+        )
+        text += f'<span style="white-space:nowrap">{cell.bounds}</span>' if cell.bounds else ""
+        text += f"<sup>{marks}</sup>" if marks else ""
         if leading:
             cells.append(f'<th scope="row"{_side(column)}>{text}</th>')
             continue

@@ -10,11 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from ...escape import plain
+from ...estimate import Estimate
 from .. import style
 from ..chart import Chart
-from ...escape import plain
 from ..rows import rows_of
-from ...estimate import Estimate
 from . import _common, _marks
 
 _SIDE = 2.5  # inches of the plane's height
