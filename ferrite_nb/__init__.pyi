@@ -1,4 +1,5 @@
 from .analysis.attempts import attempts as attempts
+from .analysis.cases import cases as cases
 from .analysis.compare import compare as compare
 from .analysis.detector import detector as detector
 from .analysis.detector import roc_curve as roc_curve
