@@ -22,13 +22,13 @@ _NAMES: Mapping[Kind, str] = {
     "key": "metric requirement limit question release quantity judge score facet mode mode_a"
     " mode_b",
     "count": "k n missing clusters n_pairs both b c neither unpaired hits at_risk attempts accept"
-    " levels human_missing judge_missing other people_differ ties n_neg",
+    " levels human_missing judge_missing other people_differ ties more series",
     "rate": "rate floor ceiling independent observed rate_a rate_b diff threshold share doubled detectable",
     "bound": "low high outer_low outer_high observed_low observed_high independent_low"
     " independent_high",
-    "p": "p p_holm p_least trend_p differ_p p_pass",
+    "p": "p p_holm p_least p_any_pass change_p change_holm trend_p differ_p p_pass",
     "value": "max_fpr base_rate per_day n_eff h value quantile log10_p largest_share forecast",
-    "state": "state verdict severity",
+    "state": "state verdict severity drift",
     "text": "why note evidence consequence rule answer assumption",
     "fact": "level method unit source suite_version judge_version seed baseline owner schedule"
     " columns cells side order test",
@@ -81,16 +81,17 @@ SHAPES: Mapping[str, Shape] = {
     "gate": Shape(
         "requirement",
         ("metric", "mode", "quantity"),
-        (*_RATE, "missing", "outer_low", "outer_high", "clusters", "n_eff", "threshold", "accept")
-        + ("p_pass",),
+        (*_RATE, "value", "missing", "outer_low", "outer_high", "clusters", "n_eff")
+        + ("threshold", "accept", "p_pass", "more"),
         words=("verdict", "state", "why", "note", "rule"),
         facts=(*FACTS, "side", "owner", "schedule"),
     ),
     "releases": Shape(
         "release",
         ("requirement", "metric", "mode", "quantity"),
-        (*_RATE, "missing", "clusters", "n_eff", "threshold", "accept", "p_pass", "p", "p_holm"),
-        words=("verdict", "state", "why", "note", "rule"),
+        ("series", *_RATE, "value", "missing", "clusters", "n_eff", "threshold", "accept")
+        + ("p_pass", "p_any_pass", "change_p", "change_holm"),
+        words=("verdict", "drift", "state", "why", "note", "rule"),
         facts=(*FACTS, "judge_version", "side", "owner", "schedule"),
     ),
     "attempts": Shape(

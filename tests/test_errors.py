@@ -61,7 +61,10 @@ BAD_DATA = {
         lambda: fnb.outcomes(table(segments=1.5)),
         "segments has '1.5'; it must be a whole number >= 0",
     ),
-    "twice": (lambda: fnb.outcomes(table(ROW, ROW)), '1 keys .*a / On .2 rows.*keep="last"'),
+    "twice": (
+        lambda: fnb.outcomes(table(ROW, ROW | {"attack_success": "no"})),
+        '1 key .*a / On .2 rows.*keep="last"',
+    ),
     "columns": (
         lambda: fnb.outcomes(table().set_axis(["case_id", "mode", "mode"], axis=1)),
         "names must be texts",

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb import counts, normalise
+from ferrite_nb.count import cube as counts
 from ferrite_nb.count.cube import vectors
 from ferrite_nb.metrics import metric
+from ferrite_nb.outcomes.frames import pandas_of
 from tests.engines import MODES, random_outcomes
 
 pytestmark = [
@@ -73,7 +74,7 @@ def crossed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
 
     def recorded(frame: Any) -> pd.DataFrame:
-        found = normalise.pandas_of(frame)
+        found = pandas_of(frame)
         sizes.append(len(found))
         return found
 
@@ -128,3 +129,16 @@ def test_a_bad_word_on_spark_is_an_error_of_ours(spark):
     )
     with pytest.raises(fnb.OutcomesError, match="attack_success has 'maybe'"):
         fnb.outcomes(frame)
+
+
+def test_support_baseline_and_failed_runs_are_equal(spark):
+    frame = random_outcomes(4).assign(status="ok", error_message=None)
+    frame.loc[:4, "status"], frame.loc[:2, "error_message"] = "HTTP 503", "no answer"
+    ours, theirs = (
+        fnb.outcomes(one, case_id=["tier", "case_id"])
+        for one in (frame, spark.createDataFrame(frame))
+    )
+    assert theirs.supports == ours.supports and theirs.base == ours.base == ("Off", "known")
+    kinds = [(note.kind, note.rows) for note in ours.notes]
+    assert [(note.kind, note.rows) for note in theirs.notes] == kinds
+    assert [kind for kind, _ in kinds].count("error") == 2

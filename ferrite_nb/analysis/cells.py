@@ -28,7 +28,7 @@ from ..count.cube import (
     versions,
 )
 from ..estimate import bracket
-from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata
+from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata, recorded
 from ..metrics import metric as find_metric
 from ..outcomes.contract import OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes, baseline_of
@@ -41,7 +41,9 @@ def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Me
     """The metrics asked for, or all proportions that the data support."""
     need_outcomes(runs)
     if names is None:
-        return [metric for metric in runs.supports if metric.counted != "differences"]
+        # A table whose every attack failed to run still says so of its attacks.
+        able = [metric for metric in recorded(runs.columns) if metric.counted != "differences"]
+        return [one for one in able if one in runs.supports or one.own == {"attack_success"}]
     found = [find_metric(name) for name in listed(names)]
     for metric in found:
         if metric.counted == "differences":

@@ -18,10 +18,11 @@ from ..metrics import METRICS, Metric
 from ..outcomes.contract import FLAGS
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
-from ..stats.intervals import interval
 from .profile import Label, labels_of, one_to_one
+from .rates import rates
+from .unit import Unit
 
-Severity = Literal["severe", "note", "not checked"]
+Severity = Literal["severe", "note", "not checked", "handled"]
 MAIN = ("ASR", "task success", "task success under attack", "FGR", "false refusal", "ADR", "SDR")
 MOST_CELLS = 200_000
 # a check that tests something speaks only when chance would do so once in a thousand data sets
@@ -30,35 +31,31 @@ RARE = 0.001
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit: what it is, its evidence in numbers, what it changes for the reader, and how
-    much.
+    """One limit: what it is, its evidence in numbers, what it changes for the reader, how much,
+    and the columns and cells that a program needs of it.
     """
 
     limit: str
     evidence: str
     consequence: str
     severity: Severity
+    columns: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 Check = Callable[["Evidence"], Iterable[Limit]]
-CHECKS: list[Check] = []
-
-
-def check(function: Check) -> Check:
-    """Register a check; they run in the order of registration."""
-    CHECKS.append(function)
-    return function
 
 
 class Evidence:
     """One data set under examination. Everything is counted when first asked for."""
 
-    def __init__(self, runs: Outcomes) -> None:
-        self.runs = runs
+    def __init__(self, runs: Outcomes, unit: Unit) -> None:
+        self.runs, self.unit = runs, unit
         self.columns = runs.columns
         self.modes = modes_of(runs)
         self.keyed = "case_id" in self.columns
         self._counted: dict[tuple[str, ...], pd.DataFrame] = {}
+        self._rates: dict[str, dict[str, Estimate]] = {}
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -130,6 +127,21 @@ class Evidence:
         found: pd.DataFrame = tally(self.cells, one, ["mode"]).set_index("mode")
         return found.reindex(self.modes, fill_value=0)
 
+    def estimates(self, metric: Metric) -> dict[str, Estimate]:
+        """The rate of each mode as `fnb.rates` prints it in a call with the same unit."""
+        if metric.symbol not in self._rates:
+            runs = self.runs.pool_versions()  # a mix of versions is a limit of its own
+            keys = [key for key in self.unit.keys if key != "case_id"]
+            table = rates(runs, metric.symbol, cluster=tuple(keys))
+            rows = zip(table["mode"], table.to_dict("records"), strict=True)
+            self._rates[metric.symbol] = {mode: Estimate.from_row(row) for mode, row in rows}
+        return self._rates[metric.symbol]
+
+    def text(self, metric: Metric, modes: Iterable[str]) -> str:
+        """The rates of some modes in words."""
+        found = self.estimates(metric)
+        return "; ".join(f"{mode} {found[mode]}" for mode in modes)
+
     def by_label(self, one: Metric, names: Sequence[str]) -> pd.DataFrame:
         """k, n and missing of a metric by mode and labels."""
         key = (one.symbol, *names)
@@ -155,23 +167,6 @@ class Evidence:
         weight = nw.col("rows").sum() if "rows" in self.columns else nw.len()
         table = self.attacks.table.filter(condition).group_by("mode").agg(weight.alias("rows"))
         return pandas_of(table).set_index("mode").reindex(self.modes, fill_value=0)
-
-
-def said(k: int, n: int, level: float = 0.95) -> str:
-    """A share of n with its interval, as every estimate is printed."""
-    found = interval(k, n, level=level)
-    return str(
-        Estimate(
-            k,
-            n,
-            k / n if n else float("nan"),
-            float(found.low),
-            float(found.high),
-            level,
-            "wilson",
-            "",
-        )
-    )
 
 
 def shortened(text: Any, most: int = 40) -> str:

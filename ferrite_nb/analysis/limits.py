@@ -4,31 +4,39 @@ numbers.
 
 from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Iterable
 
+from ..count.cube import need_outcomes
 from ..outcomes.table import Outcomes
+from ..schema import Table, made
 from . import limits_cost, limits_design, limits_outcomes, limits_record
-from .evidence import CHECKS, Evidence
+from .evidence import Evidence
+from .unit import unit_of
 
-__all__ = ["limits"]
+ORDER = {"severe": 0, "note": 1, "handled": 2, "not checked": 3}
+CHECKS = (
+    *limits_outcomes.CHECKS,
+    *limits_design.CHECKS,
+    *limits_record.CHECKS,
+    *limits_cost.CHECKS,
+)
 
-ORDER = {"severe": 0, "note": 1, "not checked": 2}
-ROOMS = [room.__name__ for room in (limits_outcomes, limits_design, limits_record, limits_cost)]
-CHECKS.sort(
-    key=lambda check: ROOMS.index(check.__module__)
-)  # rooms registered their checks when they were imported
 
-
-def limits(runs: Outcomes) -> pd.DataFrame:
+def limits(runs: Outcomes, *, cluster: str | Iterable[str] | None = None) -> Table:
     """The limits of this data set: what was found, in numbers, what it changes for a reader, and
     how much.
 
+    Parameters
+    ----------
+    cluster: the unit of the calls that are meant, as in `fnb.rates`; what it handles is "handled".
+
     Returns
     -------
-    DataFrame with `limit`, `evidence`, `consequence` and `severity`: "severe" changes what may be
-        said, "note" has to
-    be known, "not checked" names what the data cannot show and what would show it. Severe limits
-    come first.
+    Table with `limit`, `severity`, `evidence`, `consequence`, and as data for programs `columns`
+    (a tuple: the clusters to name) and `cells` (the modes or strata that are meant). Severities:
+    "severe" changes what may be said, "note" has to be known, "handled" is taken care of by the
+    unit of this call, "not checked" names what the data cannot show and what would show it. Severe
+    limits come first. Intervals are those of `fnb.rates` with the same cluster.
 
     Notes
     -----
@@ -48,13 +56,8 @@ def limits(runs: Outcomes) -> pd.DataFrame:
     >>> fnb.limits(fnb.outcomes(rows)).query("severity == 'severe'")["limit"].tolist()
     ['every attack succeeds in Off']
     """
-    evidence = Evidence(runs)
-    found = [one for check in CHECKS for one in check(evidence)]
-    table = pd.DataFrame(
-        [(one.limit, one.evidence, one.consequence, one.severity) for one in found],
-        columns=["limit", "evidence", "consequence", "severity"],
-        dtype="str",
-    )
-    return table.sort_values(
-        "severity", key=lambda column: column.map(ORDER), kind="stable", ignore_index=True
-    )
+    need_outcomes(runs)
+    evidence = Evidence(runs, unit_of(runs, cluster))
+    found = [limit for check in CHECKS for limit in check(evidence)]
+    found.sort(key=lambda limit: ORDER[limit.severity])
+    return made("limits", [vars(limit) for limit in found])

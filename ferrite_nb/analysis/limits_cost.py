@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..metrics import METRICS, mode_key
-from ..stats.intervals import interval
-from .cells import FEW
-from .evidence import Evidence, Limit, check, rows_of, said, some_of
+from ..estimate import FEW, Estimate
+from ..metrics import METRICS
+from ..outcomes.table import baseline_of
+from .evidence import Evidence, Limit, some_of
 
 REFUSALS = ("false refusal", "FGR")
 TASKS = ("task success", "final answer (benign)", "task success under attack")
 MOST, LEAST = 0.8, 0.1  # refused of the normal tasks; done of them
 
 
-@check
 def security_without_cost(e: Evidence) -> Iterable[Limit]:
     """Modes in which no normal task was measured."""
     known = {symbol: e.counts(METRICS[symbol])["n"] for symbol in (*REFUSALS, *TASKS, "FSR-proxy")}
@@ -31,7 +30,7 @@ def security_without_cost(e: Evidence) -> Iterable[Limit]:
         )
         return
     none = "there is no baseline to compare with"
-    guarded = [mode for mode in without if mode_key(mode) not in ("off", "none", "dryrun")]
+    guarded = [mode for mode in without if mode != baseline_of(e.runs)[0]]
     yield Limit(
         "modes without cost",
         f"normal tasks were measured in {some_of(with_cost)} only; not in {some_of(without)}",
@@ -41,38 +40,47 @@ def security_without_cost(e: Evidence) -> Iterable[Limit]:
     )
 
 
-@check
 def refuses_everything(e: Evidence) -> Iterable[Limit]:
     """Modes that refuse nearly all normal tasks, or do hardly any of them while another mode
     does.
     """
     told: set[str] = set()
     for symbol in REFUSALS:
-        counts = e.counts(METRICS[symbol])
-        for row in rows_of(counts[counts["n"] >= FEW]):
-            if float(interval(row.k, row.n).low) > MOST and row.Index not in told:
-                told.add(row.Index)
-                yield _refuser(str(row.Index), f"normal tasks refused: {said(row.k, row.n)}")
+        for mode, rate in _known(e, symbol).items():
+            if rate.low > MOST and mode not in told:
+                told.add(mode)
+                yield _refuser(mode, f"normal tasks refused: {rate}")
     for symbol in TASKS:
-        counts = e.counts(METRICS[symbol])
-        counts = counts[counts["n"] >= FEW]
-        if counts.empty:
+        rates = _known(e, symbol)
+        if not rates:
             continue
-        best = max(rows_of(counts), key=lambda row: (row.k / row.n, row.n))
-        for row in rows_of(counts):
-            idle = float(interval(row.k, row.n).high) if row.Index not in told else 1.0
-            if idle < LEAST and float(interval(best.k, best.n).low) > idle:
-                rest = (
-                    f"{symbol}: {said(row.k, row.n)}, while {best.Index} has {said(best.k, best.n)}"
-                )
-                yield _refuser(str(row.Index), rest)
+        best = max(rates, key=lambda mode: (rates[mode].rate, rates[mode].n))
+        for mode, rate in rates.items():
+            idle = mode not in told and rate.high < LEAST and rates[best].low > rate.high
+            if idle:
+                yield _refuser(mode, f'{symbol}: {rate}, while "{best}" has {rates[best]}')
         return  # the first that is known: tasks without an attack, where there are any
+
+
+def _known(e: Evidence, symbol: str) -> dict[str, Estimate]:
+    """The rates of a metric with at least five cases."""
+    metric = METRICS[symbol]
+    if not e.counts(metric)["n"].sum():
+        return {}
+    return {mode: rate for mode, rate in e.estimates(metric).items() if rate.n >= FEW}
 
 
 def _refuser(mode: str, evidence: str) -> Limit:
     return Limit(
         f"{mode} does hardly any normal task",
         evidence,
-        f"its security is that of a switched-off system: compare {mode} with nothing, or show both sides together",
+        "so its security is that of a switched-off system, and its low ASR is no evidence of a defence",
         "severe",
+        cells=(mode,),
     )
+
+
+CHECKS = (
+    security_without_cost,
+    refuses_everything,
+)

@@ -11,108 +11,123 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..count.cube import cube
-from ..estimate import bracket
-from ..stats.clusters import clustered_interval, design_effect
+from ..estimate import FEW, Estimate, bracket
+from ..stats.clusters import clustered_interval
+from ..stats.homogeneity import homogeneity
+from ..stats.intervals import interval
 from ..stats.planning import smallest_discordant
-from .cells import FEW
 from .disagree import adjusters, turned_orders
-from .evidence import RARE, Evidence, Limit, check, said, shortened, some_of
-from .profile import one_to_one
+from .evidence import RARE, Evidence, Limit, Severity, shortened, some_of
+from .profile import Label, one_to_one
 
 WORTH = 1.5  # a design effect below this changes an interval by less than a quarter
-SHUFFLES = 1999
 SMALL = 20  # cases: a stratum that may be one choice of its designer
 MOST_UNPAIRED = 0.2
+MOST_LABELS = 6  # candidates for clusters that are looked at, the finest first
+APART = 0.2  # strata whose rates are this far apart and differ beyond chance are no one rate
 
 
 @dataclass(frozen=True)
 class Spread:
     """How much the cases of one label rise and fall together, in the mode where they do so most."""
 
-    label: str
+    label: Label
     mode: str
-    deff: float
     k: int
     n: int
-    groups: int
-    bounds: tuple[float, float]
-    n_eff: float
-    real: bool
+    result: Any
 
     @property
-    def evidence(self) -> str:
+    def deff(self) -> float:
+        """The cases over the independent ones that they are worth."""
+        return float(self.result.deff)
+
+    @property
+    def real(self) -> bool:
+        """Whether knowing the label moves the interval."""
+        return self.deff >= WORTH
+
+    def evidence(self, noun: str) -> str:
         """The finding in numbers."""
-        counted = f": they count like {self.n_eff:.0f} independent cases" if self.real else ""
-        size = f"design effect {self.deff:.1f} in {self.mode}"
-        return f"{self.n} cases from {self.groups} values of {self.label}, {size}{counted}"
+        most = 1 + self.result.icc_high * (self.deff - 1) / self.result.icc_plausible
+        upto = f"; up to {most:.1f} agrees with the data" if most == most and most > 1 else ""
+        return (
+            f"{self.n} {noun}s from {self.result.clusters} values of {self.label.name}; in "
+            f'"{self.mode}" they are worth about {self.result.n_eff:.0f} independent ones (design '
+            f"effect {self.deff:.1f}{upto})"
+        )
 
-    @property
-    def reading(self) -> str:
-        """How the rate is to be read."""
-        plain = said(self.k, self.n)
-        return f"read {self.mode} as {plain[: plain.rindex('[')]}{bracket(*self.bounds)}, not as {plain}"
+    def reading(self, symbol: str) -> str:
+        """How the rate is to be read, and what ignoring the label would give."""
+        found = self.result
+        rate = Estimate(self.k, self.n, found.rate, found.low, found.high)
+        plain = interval(self.k, self.n)
+        return (
+            f'in "{self.mode}", {symbol} is {rate}; ignoring {self.label.name} would give a '
+            f"falsely narrow {bracket(float(plain.low), float(plain.high))}"
+        )
 
 
-@check
 def clusters(e: Evidence) -> Iterable[Limit]:
-    """Labels whose cases rise and fall together: the finest, those that cross it, and coarser
-    ones.
+    """Labels whose cases rise and fall together: those of this call, the finest other one, those
+    that cross it, and coarser ones.
     """
     if e.main is None or not e.keyed:
         return
-    names = [
-        label.name for label in sorted(e.labels, key=lambda label: -label.values) if label.cluster
-    ][:6]
-    found = [one for name in names for one in _spread(e, name, tests=len(names) * len(e.modes))]
-    real = [one for one in found if one.real]
-    crossing = [one for one in real[1:] if not _nested(e, real[0].label, one.label)]
-    named = [one.label for one in [*real[:1], *crossing][:2]]
-    call = f"name cluster={named if len(named) > 1 else ''.join(named)!r} in every call"
+    known = [key for key in e.unit.keys if key != "case_id"]
+    for key in known:
+        words = f"the intervals of this call take {e.unit.name} as the unit"
+        yield Limit(f"cases share {key}", f"{e.unit.how}: {e.unit.name}", words, "handled", (key,))
+    labels = sorted((label for label in e.labels if label.shared), key=lambda one: -one.values)
+    labels = [label for label in labels if label.name not in known][:MOST_LABELS]
+    found = [spread for label in labels for spread in _spread(e, label)]
+    fine = [one for one in found if one.real and one.label.cluster]
+    crossing = [one for one in fine[1:] if not _nested(e, fine[0].label.name, one.label.name)]
+    named = [one.label.name for one in [*fine[:1], *crossing][:2]]
+    call = f"use cluster={named if len(named) > 1 else ''.join(named)!r}"
+    covered = [one for one in found if any(_nested(e, key, one.label.name) for key in known)]
     for one in found:
-        if not one.real:
-            safe = f"no sign that cases of one {one.label} rise and fall together; cluster={one.label!r} is still safer"
-            yield Limit(f"cases share {one.label}", one.evidence, safe, "note")
-        elif one is real[0] or one in crossing:
-            yield Limit(
-                f"cases share {one.label}", one.evidence, f"{one.reading}; {call}", "severe"
-            )
-        else:
-            coarser = f"if {one.label}, coarser than {real[0].label}, is what you would draw anew, {one.reading}"
-            yield Limit(f"cases share {one.label}", one.evidence, coarser, "note")
-    if not found:
+        name, evidence = one.label.name, one.evidence(e.unit.noun)
+        reading = one.reading(e.main.symbol)
+        if one in covered:
+            words = f"{name} is coarser than {e.unit.name}, the unit of this call"
+            yield Limit(f"cases share {name}", evidence, words, "note", (name,))
+        elif fine and (one is fine[0] or one in crossing):
+            severity: Severity = "note" if known else "severe"
+            columns = tuple(named)
+            yield Limit(f"cases share {name}", evidence, f"{reading}; {call}", severity, columns)
+        elif one.real:
+            words = f"if {name} is what you would draw anew, {reading}"
+            yield Limit(f"cases share {name}", evidence, words, "note", (name,))
+        elif one.label.cluster:
+            words = f"cluster={name!r} costs little and is safer: the interval hardly moves"
+            yield Limit(f"cases share {name}", evidence, words, "note", (name,))
+    if not found and not known:
         yield Limit(
             "clusters among the cases",
-            "no text column has many values that several cases share",
-            "cases made from one template, prompt or task rise and fall together; a column that names it would show "
-            "how many independent cases there are",
+            "no text column has values that several cases share",
+            "cases made from one template, prompt or task rise and fall together; a column that "
+            "names it would show how many independent cases there are",
             "not checked",
         )
 
 
-def _spread(e: Evidence, name: str, tests: int) -> Iterable[Spread]:
-    """The design effect of one candidate; a label with one value for most cases is a factor and no
-    cluster.
+def _spread(e: Evidence, label: Label) -> Iterable[Spread]:
+    """The mode in which the cases of one candidate are worth least; a label with one value for most
+    cases is a factor and no cluster.
     """
     assert e.main is not None
-    table = e.by_label(e.main, [name])
+    table = e.by_label(e.main, [label.name])
     found = []
     for mode, part in table[table["n"] > 0].groupby("mode", sort=False):
-        deff = design_effect(part["k"], part["n"]).deff
-        if not math.isnan(deff) and part["n"].max() <= part["n"].sum() / 2:
-            rare = max(RARE / tests, 1.01 / (SHUFFLES + 1))
-            found.append(
-                (deff >= WORTH and together(part["k"], part["n"]) <= rare, deff, str(mode), part)
-            )
-    if not found:
-        return
-    real, deff, mode, part = max(found, key=lambda item: item[:2])
-    wide = clustered_interval(part["k"], part["n"])
-    k, n = int(part["k"].sum()), int(part["n"].sum())
-    yield Spread(name, mode, deff, k, n, len(part), (wide.low, wide.high), wide.n_eff, real)
+        k, n = int(part["k"].sum()), int(part["n"].sum())
+        if 0 < k < n and part["n"].max() <= n / 2:
+            found.append(Spread(label, str(mode), k, n, clustered_interval(part["k"], part["n"])))
+    if found:
+        yield max(found, key=lambda one: one.deff)
 
 
 def _nested(e: Evidence, fine: str, coarse: str) -> bool:
@@ -121,20 +136,42 @@ def _nested(e: Evidence, fine: str, coarse: str) -> bool:
     return len(pairs.drop_duplicates([fine, coarse])) == pairs[fine].nunique()
 
 
-def together(k: Any, n: Any) -> float:
-    """How often shuffled outcomes differ as much between clusters: a permutation p, seeded."""
-    events, cases = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    shuffles = int(min(SHUFFLES, max(199, 20_000_000 // len(cases))))
-    rate = events.sum() / cases.sum()
-    observed = float(((events - cases * rate) ** 2).sum())
-    drawn = np.random.default_rng(0).multivariate_hypergeometric(
-        cases, int(events.sum()), size=shuffles
-    )
-    reached = (((drawn - cases * rate) ** 2).sum(axis=1) >= observed - 1e-9).sum()
-    return float((reached + 1) / (shuffles + 1))
+def strata_apart(e: Evidence) -> Iterable[Limit]:
+    """Strata that disagree: their pooled rate is a rate of none of them."""
+    if e.main is None:
+        return
+    for label in e.strata:
+        table = e.by_label(e.main, [label.name])
+        worst = None
+        for mode, part in table[table["n"] >= FEW].groupby("mode", sort=False):
+            rates = part["k"] / part["n"]
+            gap = float(rates.max() - rates.min())
+            if len(part) > 1 and gap >= APART and homogeneity(part["k"], part["n"]) < RARE:
+                worst = max(worst or (0.0, "", part), (gap, str(mode), part), key=lambda x: x[0])
+        if worst is None:
+            continue
+        _, mode, part = worst
+        ends = [part.loc[(part["k"] / part["n"]).pipe(pick)] for pick in (_lowest, _highest)]
+        cells = tuple(str(row[label.name]) for row in ends)
+        said = " and ".join(f"{shortened(row[label.name])} {row['k']}/{row['n']}" for row in ends)
+        yield Limit(
+            f"strata of {label.name} that disagree",
+            f'{e.main.symbol} in "{mode}": {said}',
+            f"one rate over all of them is a rate of none: show {label.name} first, the worst on top",
+            "note",
+            (label.name,),
+            cells,
+        )
 
 
-@check
+def _lowest(rates: pd.Series) -> Any:
+    return rates.idxmin()
+
+
+def _highest(rates: pd.Series) -> Any:
+    return rates.idxmax()
+
+
 def small_strata(e: Evidence) -> Iterable[Limit]:
     """Strata with fewer cases than can be read."""
     if e.main is None:
@@ -153,7 +190,6 @@ def small_strata(e: Evidence) -> Iterable[Limit]:
         )
 
 
-@check
 def one_design(e: Evidence) -> Iterable[Limit]:
     """Small strata whose cases differ in hardly anything: they show one choice of their
     designer.
@@ -187,7 +223,6 @@ def one_design(e: Evidence) -> Iterable[Limit]:
             )
 
 
-@check
 def modes_alike(e: Evidence) -> Iterable[Limit]:
     """Modes whose names a reader would take for one: other case, spaces, accents or signs that are
     not seen.
@@ -222,7 +257,6 @@ def seen(name: str) -> str:
     )
 
 
-@check
 def unpaired(e: Evidence) -> Iterable[Limit]:
     """Cases that did not run in every mode."""
     if e.main is None or not e.keyed or len(e.modes) < 2:
@@ -265,7 +299,6 @@ def _where_unpaired(e: Evidence) -> str:
     return some_of(found, 4, 100)
 
 
-@check
 def reversals(e: Evidence) -> Iterable[Limit]:
     """Two modes whose order turns round in every stratum."""
     if e.main is None or len(e.modes) < 2:
@@ -282,7 +315,6 @@ def reversals(e: Evidence) -> Iterable[Limit]:
             )
 
 
-@check
 def many_comparisons(e: Evidence) -> Iterable[Limit]:
     """How many answers can be had from this table, and what that asks of a p-value."""
     pairs = math.comb(len(e.modes), 2)
@@ -293,13 +325,14 @@ def many_comparisons(e: Evidence) -> Iterable[Limit]:
         "many comparisons",
         f"{len(e.modes)} modes make {pairs} pairs"
         + (f", and {strata} strata multiply them" if strata else ""),
-        f"p-values are corrected over the {pairs} pairs (Holm): the smallest must be below {0.05 / pairs:.4f}, which "
-        f"takes {smallest_discordant(pairs)} discordant cases; strata looked at afterwards are not in this count",
+        f"p-values are corrected over the {pairs} pairs (Holm): the smallest must be below "
+        f"{0.05 / pairs:.4f}, which takes {smallest_discordant(pairs)} "
+        f"{'discordant cases' if e.unit.name == 'case' else f'values of {e.unit.name} that differ'}"
+        "; strata looked at afterwards are not in this count",
         "note",
     )
 
 
-@check
 def suite_versions(e: Evidence) -> Iterable[Limit]:
     """Several versions of the suite in one table."""
     if "suite_version" not in e.columns:
@@ -321,3 +354,16 @@ def suite_versions(e: Evidence) -> Iterable[Limit]:
             + (" (they were pooled on request)" if e.runs.pooled else ""),
             "severe",
         )
+
+
+CHECKS = (
+    clusters,
+    strata_apart,
+    small_strata,
+    one_design,
+    modes_alike,
+    unpaired,
+    reversals,
+    many_comparisons,
+    suite_versions,
+)

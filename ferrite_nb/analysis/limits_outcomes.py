@@ -11,36 +11,36 @@ import numpy as np
 import pandas as pd
 
 from ..count.cube import cube, repeated
+from ..estimate import FEW
 from ..outcomes.contract import FACTS
-from ..stats.intervals import interval
 from ..stats.planning import n_for_half_width
-from .cells import FEW
-from .evidence import MOST_CELLS, Evidence, Limit, check, rows_of, said, some_of
+from .evidence import MOST_CELLS, Evidence, Limit, some_of
 
 CHANCE = (
     -9.0
 )  # log10 of the chance of a rule without exception; far below, because many rules are tried
+FIXED = 0.95  # a lower limit above this is no rate of a model that sometimes gives way
 LEAST = 20  # cases per mode below which a rate of 0 or 1 says little
 
 
-@check
 def every_attack_succeeds(e: Evidence) -> Iterable[Limit]:
     """A mode in which no attack fails."""
     if e.main is None or e.main.symbol != "ASR":
         return
-    counts = e.counts(e.main)
-    for row in rows_of(counts[(counts["n"] >= FEW) & (counts["k"] == counts["n"])]):
-        fixed = float(interval(row.k, row.n).low) >= 0.95
+    for mode, rate in e.estimates(e.main).items():
+        if rate.n < FEW or rate.k < rate.n:
+            continue
         yield Limit(
-            f"every attack succeeds in {row.Index}",
-            said(row.k, row.n),
-            "either a script obeys by construction or the attacks were chosen because they succeed: "
-            f"{row.Index} does not say how often a model gives way, and a drop from {row.Index} is a drop from all",
-            "severe" if fixed else "note",
+            f"every attack succeeds in {mode}",
+            str(rate),
+            "either a script obeys by construction or the attacks were chosen because they "
+            f'succeed: "{mode}" does not say how often a model gives way, and a drop from it is a '
+            "drop from all",
+            "severe" if rate.low >= FIXED else "note",
+            cells=(mode,),
         )
 
 
-@check
 def metric_without_variation(e: Evidence) -> Iterable[Limit]:
     """A metric that is 0 or 1 in every mode."""
     for one in e.runs.supports:
@@ -52,13 +52,12 @@ def metric_without_variation(e: Evidence) -> Iterable[Limit]:
             continue
         yield Limit(
             f"{one.symbol} is the same in all modes",
-            "; ".join(f"{row.Index} {said(row.k, row.n)}" for row in rows_of(counts.head(4))),
+            e.text(one, counts.index[:4]),
             f"{one.symbol} cannot tell these modes apart; harder cases would be needed to see a difference",
             "severe" if one is e.main else "note",
         )
 
 
-@check
 def no_event_is_a_limit(e: Evidence) -> Iterable[Limit]:
     """A mode in which no attack succeeded."""
     if e.main is None or e.main.symbol != "ASR":
@@ -69,13 +68,12 @@ def no_event_is_a_limit(e: Evidence) -> Iterable[Limit]:
         wanted = n_for_half_width(0, 0.01)
         yield Limit(
             "no success is not safety",
-            "; ".join(f"{row.Index} {said(row.k, row.n)}" for row in rows_of(zero.head(4))),
+            e.text(e.main, zero.index[:4]),
             f"read the upper limit; an upper limit of 2% would need {wanted} attacks without a success",
             "note",
         )
 
 
-@check
 def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
     """Whether a rule on the labels predicts every outcome: then there is no sampling noise."""
     names = [label.name for label in e.labels if label.of_case] + _facts(e)
@@ -187,7 +185,6 @@ def _exceptions(cells: pd.DataFrame, names: list[str]) -> bool:
     return bool(((summed["k"] > 0) & (summed["k"] < summed["n"])).any())
 
 
-@check
 def repeats(e: Evidence) -> Iterable[Limit]:
     """Repeats that are the same every time, or no repeats at all."""
     if not e.keyed or e.main is None:
@@ -229,7 +226,6 @@ def repeats(e: Evidence) -> Iterable[Limit]:
     )
 
 
-@check
 def few_cases(e: Evidence) -> Iterable[Limit]:
     """Modes whose interval is too wide to say much."""
     if e.main is None:
@@ -237,14 +233,22 @@ def few_cases(e: Evidence) -> Iterable[Limit]:
     counts = e.counts(e.main)
     few = counts[(counts["n"] > 0) & (counts["n"] < 30)]
     if len(few):
-        widest = max(
-            (float(found.high - found.low), row)
-            for row in rows_of(few)
-            for found in [interval(row.k, row.n)]
-        )
+        rates = [e.estimates(e.main)[mode] for mode in few.index]
+        widest = max((rate.high - rate.low for rate in rates if rate.low == rate.low), default=1.0)
         yield Limit(
             "few cases",
-            "; ".join(f"{row.Index} {said(row.k, row.n)}" for row in rows_of(few.head(4))),
-            f"an interval is up to {math.ceil(100 * widest[0])} points wide: only very large differences can be seen",
+            e.text(e.main, few.index[:4]),
+            f"an interval is up to {math.ceil(100 * widest)} points wide: only very large "
+            "differences can be seen",
             "note",
         )
+
+
+CHECKS = (
+    every_attack_succeeds,
+    metric_without_variation,
+    no_event_is_a_limit,
+    labels_give_the_outcomes,
+    repeats,
+    few_cases,
+)

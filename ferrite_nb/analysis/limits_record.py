@@ -13,16 +13,15 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from ..outcomes.declare import how_many, pandas_of
-from .evidence import RARE, Evidence, Limit, check, some_of
+from .evidence import RARE, Evidence, Limit, some_of
 
 OUTPUTS = re.compile(
     r"^(?:model_)?(?:output|response|answer|completion|reply|generation)s?$", re.IGNORECASE
 )
-NOTED = re.compile(r"left out|replaced|skipped|torn|dropped", re.IGNORECASE)
+LOST = ("left out", "replaced", "duplicate", "retry")  # kinds of notes about rows that went
 MANY = 0.1  # of the attacks: undelivered or unmeasured ones that can carry a result
 
 
-@check
 def missing_outcomes(e: Evidence) -> Iterable[Limit]:
     """Rows whose outcome is unknown, and whether one mode has more of them."""
     if e.main is None:
@@ -45,9 +44,16 @@ def missing_outcomes(e: Evidence) -> Iterable[Limit]:
     worst = counts.loc[share.idxmax()]
     bounds = f"{share.idxmax()}: {_bounds(worst)}"
     decide = _can_turn(counts)
+    errors = 0
+    if "error" in e.columns:
+        errors = int(e.rows_where(~nw.col("error").is_null())["rows"].sum())
+    known = f" ({errors} of the rows carry an error)" if errors else ""
+    name = "outcomes missing mostly in one mode" if apart else "rows without a known outcome"
     yield Limit(
-        "errors concentrated in one mode" if apart else "rows without a known outcome",
-        _per_mode(counts["missing"], total),
+        "errors concentrated in one mode"
+        if apart and errors >= counts["missing"].sum() / 2
+        else name,
+        _per_mode(counts["missing"], total) + known,
         f"they are in no rate; {bounds}"
         + (f"; nothing is known in {some_of(lost)}" if lost else "")
         + (f"; they could turn the order of {' and '.join(decide)}" if decide else ""),
@@ -92,7 +98,6 @@ def _can_turn(counts: pd.DataFrame) -> list[str]:
     return []
 
 
-@check
 def not_delivered(e: Evidence) -> Iterable[Limit]:
     """Attacks that never reached the model."""
     if "delivered" not in e.columns:
@@ -116,7 +121,6 @@ def not_delivered(e: Evidence) -> Iterable[Limit]:
     )
 
 
-@check
 def not_measurable(e: Evidence) -> Iterable[Limit]:
     """Attacks that the harness could not measure."""
     if "measurable" not in e.columns:
@@ -134,7 +138,6 @@ def not_measurable(e: Evidence) -> Iterable[Limit]:
         )
 
 
-@check
 def not_attempted(e: Evidence) -> Iterable[Limit]:
     """Attacks that the model did not try, counted as contained."""
     if "attempted" not in e.columns or "attack_success" not in e.columns:
@@ -149,7 +152,6 @@ def not_attempted(e: Evidence) -> Iterable[Limit]:
         )
 
 
-@check
 def empty_outputs(e: Evidence) -> Iterable[Limit]:
     """Empty outputs that count as safe."""
     names = [name for name in e.columns if OUTPUTS.match(name)]
@@ -182,7 +184,6 @@ def empty_outputs(e: Evidence) -> Iterable[Limit]:
             )
 
 
-@check
 def latency_of_nothing(e: Evidence) -> Iterable[Limit]:
     """Rows with a latency of zero."""
     if "latency_ms" not in e.columns:
@@ -201,14 +202,13 @@ def latency_of_nothing(e: Evidence) -> Iterable[Limit]:
         )
 
 
-@check
 def left_out_while_reading(e: Evidence) -> Iterable[Limit]:
     """Rows that the reader left out, as it noted."""
-    said = [note for note in e.runs.notes if NOTED.search(note)]
-    if said:
+    told = [note for note in e.runs.notes if note.kind in LOST]
+    if told:
         yield Limit(
             "rows left out while reading",
-            some_of(said, 4, 200),
+            some_of(told, 4, 200),
             "the rates are about the rows that stayed",
             "note",
         )
@@ -220,7 +220,6 @@ def left_out_while_reading(e: Evidence) -> Iterable[Limit]:
     )
 
 
-@check
 def judge_error(e: Evidence) -> Iterable[Limit]:
     """Nothing in a table of outcomes says how often they are wrong."""
     judged = [name for name in e.columns if "judge" in name.lower() or "human" in name.lower()]
@@ -235,7 +234,6 @@ def judge_error(e: Evidence) -> Iterable[Limit]:
     )
 
 
-@check
 def adaptive_attackers(e: Evidence) -> Iterable[Limit]:
     """A fixed set of attacks says nothing about an attacker who knows the defence."""
     yield Limit(
@@ -245,3 +243,16 @@ def adaptive_attackers(e: Evidence) -> Iterable[Limit]:
         "show it",
         "not checked",
     )
+
+
+CHECKS = (
+    missing_outcomes,
+    not_delivered,
+    not_measurable,
+    not_attempted,
+    empty_outputs,
+    latency_of_nothing,
+    left_out_while_reading,
+    judge_error,
+    adaptive_attackers,
+)

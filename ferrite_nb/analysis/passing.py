@@ -4,15 +4,15 @@ by its true rate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..metrics import METRICS
 from ..stats.planning import largest_k, operating_curve, smallest_k
 
-__all__ = ["COLUMNS", "curve", "curves"]
+__all__ = ["COLUMNS", "curve"]
 
 COLUMNS = ("requirement", "rule", "n", "accept", "threshold", "true_rate", "p_pass")
 POINTS = 121  # enough for a smooth line at the width of a page
@@ -31,24 +31,27 @@ def curve(row: Any) -> pd.DataFrame:
     -------
     DataFrame with `requirement`, `rule` ("point" or "bound"), `n`, `accept` (the k that decides),
     `threshold`, `true_rate` (rising; the threshold is one of them) and `p_pass`. It has no row when
-    n is 0.
+    n is 0 or the row has clusters.
 
     Notes
     -----
-    Exact binomial chances for n independent cases: with clusters a system near the threshold passes
-        more often than
-    the bound rule says. A rule that no result can pass has `accept` missing and a chance of 0.
+    Exact binomial chances for n independent cases. A rule that no result can pass has `accept` missing and a chance of 0.
 
     Example
     -------
-    >>> table = curve({"requirement": "tried at most 2%", "n": 600, "threshold": 0.02, "rule": "upper bound"})
+    >>> row = {"requirement": "tried at most 2%", "n": 600, "threshold": 0.02}
+    >>> table = curve({**row, "rule": "upper bound"})
     >>> table[table["true_rate"] == 0.02][["rule", "accept", "p_pass"]].round(4).values.tolist()
     [['point', 12, 0.576], ['bound', 5, 0.0195]]
     """
     n, threshold = int(row["n"]), float(row["threshold"])
-    upper = bool(row["upper"]) if "upper" in row else "lower" not in str(row["rule"])
+    metric = METRICS.get(str(row.get("metric", "")))
+    lower = metric.better == "higher" if metric else row["rule"] == "lower bound"
+    upper = bool(row["upper"]) if "upper" in row else not lower
     level = float(row["level"]) if "level" in row else 0.95
-    frames = [_rule(rule, n, threshold, upper=upper, level=level) for rule in (RULES if n else ())]
+    clustered = pd.notna(row.get("clusters", None))  # no binomial chance describes clusters
+    rules = RULES if n and not clustered else ()
+    frames = [_rule(rule, n, threshold, upper=upper, level=level) for rule in rules]
     table = (
         pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS[1:]))
     )
@@ -86,19 +89,3 @@ def true_rates(n: int, threshold: float, *, upper: bool) -> Any:
     far = min(1.0, room + max(room, 4 * spread, 4 / n))
     away = np.append(np.linspace(0.0, far, POINTS), (room / 2, room))
     return np.unique(np.round(away if upper else 1 - away, 12))
-
-
-def curves(
-    rows: Iterable[Mapping[str, Any]], upper: Mapping[str, bool]
-) -> dict[str, dict[str, list[Any]]]:
-    """The curve of each requirement with the n of its last row that has cases, as plain lists for a
-    table's `attrs`.
-
-    A frame in `attrs` would stop pandas from joining tables, which compares them.
-    """
-    last = {str(row["requirement"]): row for row in rows if row["n"]}
-    found = {name: curve({**row, "upper": upper[name]}) for name, row in last.items()}
-    return {
-        name: table.astype(object).where(table.notna(), None).to_dict("list")
-        for name, table in found.items()
-    }

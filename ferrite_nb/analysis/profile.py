@@ -40,6 +40,11 @@ class Label:
         return self.of_case and 1 < self.values <= FEW_VALUES
 
     @property
+    def shared(self) -> bool:
+        """Whether several cases share its values, from two values up."""
+        return self.of_case and 2 <= self.values <= self.cases / 2 and self.labelled >= LABELLED
+
+    @property
     def cluster(self) -> bool:
         """Whether its values may be clusters: many of them, each with two cases or more on
         average.

@@ -7,47 +7,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..count.cube import need_outcomes
-from ..outcomes.declare import distinct
+from ..count.cube import need_outcomes, vectors
+from ..outcomes.frames import distinct
 from ..outcomes.table import Outcomes
+from ..schema import Table, made
 from ..stats.differences import difference
+from ..stats.followed import drift
 from ..stats.pairs import holm
-from .gate import add, in_words, one_verdict
-from .passing import curves
+from ..stats.permutation import sign_flip
+from .gate import joined, verdict_row
 from .requirements import Requirement
 from .requirements import requirements as parse
+from .unit import unit_of
 
-COLUMNS = (
-    "release",
-    "series",
-    "suite_version",
-    "judge_version",
-    "requirement",
-    "metric",
-    "mode",
-    "k",
-    "n",
-    "rate",
-    "low",
-    "high",
-    "level",
-    "method",
-    "threshold",
-    "rule",
-    "verdict",
-    "accept",
-    "p_pass",
-    "p_any_pass",
-    "change_p",
-    "drift",
-    "note",
-)
-ALPHA = 0.05
+SHARED = 0.5  # of the new release's cases, so that the test is one of the same cases
 
 
-def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame:
+def releases(history: Mapping[str, Outcomes], requirements: Any) -> Table:
     """Hold each release against the same requirements, in order, and flag changes within a series.
 
     Parameters
@@ -57,24 +36,26 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
 
     Returns
     -------
-    DataFrame with one row per requirement and release: `release`, `series` (grows by one at each
-        change of suite
-    version; a release without a version is a series of its own), `suite_version`, `judge_version`,
-    the columns of a verdict, `p_any_pass` (the chance that a system exactly at the threshold has
-    passed at least once in this series so far), `change_p` (Fisher's exact test against all earlier
-    releases of the series), `drift` and `note`. Its `attrs["curves"]` hold the chance to pass by
-    true rate of each requirement, with the n of the latest release.
+    Table with one row per requirement and release: `release`, `requirement`, `metric`, `mode`,
+    `quantity`, `series` (grows by one at each change of suite version; a release without a version
+    is a series of its own), the numbers of a verdict, `p_any_pass` (the chance that a system
+    exactly at the threshold has passed at least once in this series so far is at most this),
+    `change_p` (against all earlier releases of the series), `change_holm`, `verdict`, `drift`
+    ("yes" or ""), `state`, `why`, `note`, `rule` and the facts, among them `judge_version`.
 
     Notes
     -----
-    Drift is flagged when Holm's correction over all comparisons of a requirement within a series
-    stays at or below 0.05: of a hundred series without any change at most five show a flag. Rows of
-        different suite versions are never
-    compared; to bridge two suites, run one release on both.
+    A series is one suite, so its cases are the same: a change is tested by the exact conditional
+    test with the case as stratum (with a cluster in the requirement by sign flips of the clusters'
+    changes). Fewer than half of the cases shared: Fisher's exact test, and the note says "different
+    cases". A change of `judge_version` inside a series is no drift; the note says so. Drift is
+    flagged when Holm's correction over the looks of a requirement in a series stays at or below 1 -
+    level. Rows of different suite versions are never compared; to bridge two suites, run one
+    release on both.
 
     Source
     ------
-    Holm 1979; Fisher's exact test for unmatched cases.
+    Birch 1964 (R's mantelhaen.test(exact=TRUE)); Holm 1979.
 
     Example
     -------
@@ -91,18 +72,17 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> pd.DataFrame
     rows, wanted = [], parse(requirements)
     for what, names in (
         ("release", list(map(str, history))),
-        ("requirement", [in_words(one) for one in wanted]),
+        ("requirement", [str(one) for one in wanted]),
     ):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(
-                f"{what} {twice[:60]!r} is there twice; give each its own name, or they are drawn as one"
+                f"{what} {twice[:60]!r} is there twice; give each its own name, or they are drawn "
+                "as one"
             )
     for one in wanted:
-        rows += flagged(series_of(history, one))
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    table.attrs = {"curves": curves(rows, {in_words(one): one.upper for one in wanted})}
-    return table
+        rows += flagged(series_of(history, one), history, one)
+    return made("releases", rows)
 
 
 def series_of(history: Mapping[str, Outcomes], one: Requirement) -> list[dict[str, Any]]:
@@ -112,17 +92,17 @@ def series_of(history: Mapping[str, Outcomes], one: Requirement) -> list[dict[st
         need_outcomes(runs)
         version, judge = version_of(runs, "suite_version"), version_of(runs, "judge_version")
         joins = bool(rows) and version != "" and rows[-1]["suite_version"] == version
-        series = rows[-1]["series"] + (not joins) if rows else 1
-        row = one_verdict(runs, one)
-        note = "" if version else "suite version unknown: joined to no other release"
-        new = "a new suite version starts a new series" if rows and version and not joins else ""
-        row |= {
-            "release": str(name),
-            "series": series,
-            "suite_version": version,
-            "judge_version": judge,
-        }
-        rows.append(row | {"note": add(row["note"], note, new)})
+        row = verdict_row(runs, one)
+        row |= {"release": str(name), "suite_version": version, "judge_version": judge}
+        row["series"] = rows[-1]["series"] + (not joins) if rows else 1
+        notes = [
+            row["note"],
+            "" if version else "suite version unknown: joined to no other release",
+        ]
+        notes.append(
+            "a new suite version starts a new series" if rows and version and not joins else ""
+        )
+        rows.append(row | {"note": joined(*notes), "drift": ""})
     return rows
 
 
@@ -131,35 +111,75 @@ def version_of(runs: Outcomes, column: str) -> str:
     return "+".join(sorted(distinct(runs.table, column))) if column in runs.columns else ""
 
 
-def flagged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the tests for change within each series, with Holm's correction, and the chance of a
-    lucky pass.
+def flagged(
+    rows: list[dict[str, Any]], history: Mapping[str, Outcomes], one: Requirement
+) -> list[dict[str, Any]]:
+    """Add the tests for change within each series, Holm's correction, and the chance of a lucky
+    pass.
     """
-    for series in {row["series"] for row in rows}:
+    runs = dict(zip((row["release"] for row in rows), history.values(), strict=True))
+    for series in dict.fromkeys(row["series"] for row in rows):
         part = [row for row in rows if row["series"] == series]
-        p_values = []
+        missed = 1.0
         for place, row in enumerate(part):
-            before = part[:place]
-            k, n = (sum(one[name] for one in before) for name in ("k", "n"))
-            row["change_p"] = (
-                difference(row["k"], row["n"], k, n).p if n and row["n"] else float("nan")
-            )
-            row["p_any_pass"] = any_pass([one["p_pass"] for one in part[: place + 1]])
-            p_values.append(row["change_p"])
-        adjusted = holm(p_values, family="tested")
-        for row, p, drift in zip(part, adjusted.adjusted, adjusted.reject, strict=True):
-            row["drift"] = bool(drift)
-            if drift:
-                said = f"differs from the earlier releases of this series (p Holm {p:.2g} over {adjusted.tested} looks"
-                row["note"] = add(
-                    row["note"], f"{said}; false flags in at most 5 of 100 steady series)"
+            missed *= 1 - (row.get("p_pass") or 0.0)
+            row["p_any_pass"] = 1 - missed if row.get("p_pass") is not None else None
+            before = [runs[earlier["release"]] for earlier in part[:place]]
+            row["change_p"], words = change(runs[row["release"]], before, one, row, part[:place])
+            if place and row["judge_version"] != part[place - 1]["judge_version"]:
+                row["change_p"], words = (
+                    None,
+                    "the judge changed here: no change of the system is told",
+                )
+            row["note"] = joined(row["note"], words)
+        p_values = [float("nan") if row["change_p"] is None else row["change_p"] for row in part]
+        adjusted = holm(p_values, family="tested", alpha=1 - one.level)
+        for row, p, changed in zip(part, adjusted.adjusted, adjusted.reject, strict=True):
+            row["change_holm"] = float(p)
+            if changed:
+                words = f"p Holm {p:.2g} over {adjusted.tested} looks"
+                row["drift"] = "yes"
+                row["note"] = joined(
+                    row["note"], f"differs from the earlier releases of this series ({words})"
                 )
     return rows
 
 
-def any_pass(chances: list[float]) -> float:
-    """The chance of at least one pass in independent releases."""
-    missed = 1.0
-    for chance in chances:
-        missed *= 1 - (0.0 if chance != chance else chance)
-    return 1 - missed
+def change(
+    runs: Outcomes,
+    before: list[Outcomes],
+    one: Requirement,
+    row: Mapping[str, Any],
+    earlier: list[dict[str, Any]],
+) -> tuple[float | None, str]:
+    """The p-value that a release differs from all earlier ones of its series, and what it is of."""
+    if not before or not row["n"] or one.against or not sum(found["n"] for found in earlier):
+        return None, ""
+    keyed = all("case_id" in some.columns for some in (runs, *before))
+    if keyed and one.metric.counted == "rows":
+        new, old = cases_of(runs, one), pd.concat([cases_of(some, one) for some in before])
+        old = old.groupby(["case", "unit"], sort=False)[["k", "n"]].sum().reset_index()
+        both = new.merge(old, on=["case", "unit"], suffixes=("", "_old"))
+        if len(both) >= SHARED * len(new):
+            if one.cluster:
+                gap = both["k"] / both["n"] - both["k_old"] / both["n_old"]
+                sums = gap.groupby(both["unit"], sort=False).sum().to_numpy()
+                return sign_flip(np.where(np.abs(sums) < 1e-12, 0.0, sums)).p, ""
+            counts = (both[name].to_numpy() for name in ("k", "n", "k_old", "n_old"))
+            return drift(*counts).p, ""
+    k, n = (sum(found[name] for found in earlier) for name in ("k", "n"))
+    return difference(row["k"], row["n"], k, n).p, "different cases: compared as unmatched"
+
+
+def cases_of(runs: Outcomes, one: Requirement) -> pd.DataFrame:
+    """Events and known runs of each case of a requirement, with its cluster."""
+    chosen = runs.where(**one.where) if one.where else runs
+    mode = [str(mode) for mode in distinct(chosen.table, "mode")]
+    keys = list(unit_of(chosen, one.cluster).keys) if one.cluster else []
+    keep = [*dict.fromkeys(["case_id", *keys])]
+    table = vectors(chosen, one.metric, mode, keep)
+    table = table[table["n0"] > 0]
+    unit = table[keys].astype(str).agg(" × ".join, axis=1) if keys else table["case_id"]
+    return pd.DataFrame(
+        {"case": table["case_id"], "unit": unit, "k": table["k0"], "n": table["n0"]}
+    )

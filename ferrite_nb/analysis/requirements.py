@@ -8,21 +8,27 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ..estimate import digits
 from ..metrics import Metric, metric
 from ..stats._check import fraction, level_of
 
 LEAST_LEVEL = 0.5
-RULES = {"bound": "bound", "upper": "bound", "lower": "bound", "point": "point"}
+RULES = {name: name for name in ("bound", "point")} | {
+    "upper": "bound",
+    "lower": "bound",
+}
+ENDS = ("at_most", "at_least", "drop_at_most", "rise_at_most")
 
 
 @dataclass(frozen=True)
 class Requirement:
     """One requirement: a metric, a threshold and the rule that decides, for rows that meet `where`.
 
-    `rule` is "bound" (the interval has to keep to the threshold) or "point" (k/n alone). `level`
-    and `cluster` (the unit of independence) belong to the interval. `suite_version` is the version
-    that the requirement was written for. `owner`, `schedule` and `on_cannot_tell` are carried into
-    the verdict. `power_at` lists true rates for which the chance to pass is told.
+    `rule` is "bound" (the interval has to keep to the threshold) or "point" (k/n alone). With `against` the threshold is on the
+    difference from that mode, on the same cases: `upper` says whether a rise or a drop is limited.
+    `level`, `cluster` (the unit of independence) and `judge` belong to the interval.
+    `suite_version` is the version that the requirement was written for. `owner`, `schedule` and
+    `on_cannot_tell` are carried into the verdict.
     """
 
     metric: Metric
@@ -32,23 +38,43 @@ class Requirement:
     rule: str = "bound"
     level: float = 0.95
     cluster: str | list[str] | None = None
+    against: str = ""
+    judge: Any = None
     suite_version: str = ""
     owner: str = ""
     schedule: str = ""
     on_cannot_tell: str = ""
-    power_at: tuple[float, ...] = ()
     name: str = ""
 
     @property
     def rule_name(self) -> str:
         """The rule in words, as tables show it."""
-        return "point" if self.rule == "point" else "upper bound" if self.upper else "lower bound"
+        side = "upper bound" if self.upper else "lower bound"
+        return "point" if self.rule == "point" else side
+
+    def __str__(self) -> str:
+        """The requirement as a line, the threshold always in it: "ASR at most 2.0% (mode On)"."""
+        where = ", ".join(f"{name} {value}" for name, value in self.where.items())
+        limit = f"{digits(self.threshold)}%"
+        if self.against:
+            way = "rise" if self.upper else "drop"
+            limit = f"{digits(self.threshold)} points"
+            text = f'{self.metric.symbol} {way} at most {limit} against "{self.against}"'
+        else:
+            text = f"{self.metric.symbol} {'at most' if self.upper else 'at least'} {limit}"
+        text += f" ({where})" if where else ""
+        return f"{self.name}: {text}" if self.name else text
+
+    def keeps(self, value: float) -> bool:
+        """Whether a rate (or a difference, mode minus the other) keeps to the threshold."""
+        if self.against and not self.upper:
+            return value >= -self.threshold - SLACK
+        limit = self.threshold
+        return value <= limit + SLACK if self.upper else value >= limit - SLACK
 
 
-ALLOWED = {one.name for one in fields(Requirement)} - {"threshold", "upper"} | {
-    "at_most",
-    "at_least",
-}
+SLACK = 1e-12
+ALLOWED = {one.name for one in fields(Requirement)} - {"threshold", "upper"} | {*ENDS}
 
 
 def requirements(given: Any) -> list[Requirement]:
@@ -102,13 +128,21 @@ def _one(given: Any, place: int) -> Requirement:
         )
     if "metric" not in given:
         raise ValueError(f"{where} names no metric")
-    ends = [end for end in ("at_most", "at_least") if end in given]
+    ends = [end for end in ENDS if end in given]
     if len(ends) != 1:
         raise ValueError(f"{where}: give at_most or at_least, and only one of them")
+    change = ends[0] in ENDS[2:]
+    if change != ("against" in given):
+        raise ValueError(
+            f"{where}: drop_at_most and rise_at_most need against, the mode to compare with, and "
+            "against needs one of them"
+        )
     rule = RULES.get(str(given.get("rule", "bound")))
     if rule is None:
         raise ValueError(f'{where}: rule must be "bound" or "point", got {given["rule"]!r}')
-    upper = ends[0] == "at_most"
+    upper = ends[0] in ("at_most", "rise_at_most")
+    if change and rule != "bound":
+        raise ValueError(f"{where}: a difference is decided by its bound, got rule {rule!r}")
     if str(given.get("rule")) in ("upper", "lower") and (given["rule"] == "upper") != upper:
         raise ValueError(
             f"{where}: {ends[0]} is decided by the {'upper' if upper else 'lower'} bound"
@@ -134,24 +168,31 @@ def _one(given: Any, place: int) -> Requirement:
         )
     if one.counted == "differences":
         raise ValueError(f"{where}: {one.symbol} is no proportion; a gate needs one")
+    threshold = fraction(given[ends[0]], f"{where}: {ends[0]}")
+    worse = "rise" if one.better == "lower" else "drop"
+    if (one.better == "lower") != upper:
+        limits = f"{worse}_at_most" if change else "at_most" if worse == "rise" else "at_least"
+        raise ValueError(
+            f"{where}: of {one.symbol} the {one.better} is the better, so {ends[0]} would reward "
+            f"what is worse; give {limits}"
+        )
+    if threshold == (1.0 if upper or change else 0.0):
+        raise ValueError(f"{where}: {ends[0]} = {threshold:g} is met by any system")
+    if change and "mode" not in conditions:
+        raise ValueError(f"{where}: with against, where names the mode that is held to it")
     return Requirement(
         metric=one,
-        threshold=fraction(given[ends[0]], f"{where}: {ends[0]}"),
+        threshold=threshold,
         upper=upper,
         where=dict(conditions),
         rule=rule,
         level=level,
         cluster=given.get("cluster"),
-        power_at=tuple(
-            fraction(rate, f"{where}: power_at") for rate in _several(given.get("power_at", ()))
-        ),
+        judge=given.get("judge"),
         **{
             name: str(given.get(name, ""))
-            for name in ("suite_version", "owner", "schedule", "on_cannot_tell", "name")
+            for name in (
+                *("suite_version", "owner", "schedule", "on_cannot_tell", "name", "against"),
+            )
         },
     )
-
-
-def _several(rates: Any) -> list[Any]:
-    """One rate or many."""
-    return list(rates) if isinstance(rates, list | tuple) else [rates]

@@ -1,8 +1,5 @@
-"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs: all that
-grows with rows.
-
-Elementary group-bys through narwhals, so the same code runs on pandas, Polars, PyArrow, DuckDB and
-Spark; only the small count tables come back, as pandas.
+"""Counting: one cube of small cells for rates, one table of distinct vectors for pairs: elementary
+group-bys on any engine, of which only small tables come back, as pandas.
 """
 
 from __future__ import annotations
@@ -45,7 +42,8 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
     for name in names:
         if schema[name] in (nw.List, nw.Array):  # no engine makes a text of it
             raise ValueError(
-                f"the column {name!r} holds lists, which are no strata; make a column of texts of it"
+                f"the column {name!r} holds lists, which are no strata; make a column of texts "
+                "of it"
             )
         text = nw.col(name) if schema[name] == nw.String else nw.col(name).cast(nw.String)
         made.append(text.alias(name))
@@ -81,8 +79,8 @@ def cube(runs: Outcomes, strata: Sequence[str], flags: Sequence[str]) -> pd.Data
     both = [name for name in strata if name in flags]
     if both:
         raise ValueError(
-            f"{both[0]} is counted here, so it cannot be a stratum too: choose rows with runs.where({both[0]}=...), "
-            "or copy it to a column of another name"
+            f"{both[0]} is counted here, so it cannot be a stratum too: choose rows with "
+            f"runs.where({both[0]}=...), or copy it to a column of another name"
         )
     version = ["suite_version"] if "suite_version" in have and "suite_version" not in strata else []
     kind = [] if "kind" in strata else ["kind"]
@@ -164,10 +162,8 @@ def _is(cells: pd.DataFrame, column: str, value: str | bool) -> Mask:
 
 
 def tally(cells: pd.DataFrame, metric: Metric, strata: Sequence[str]) -> pd.DataFrame:
-    """k, n and missing of one metric per stratum, summed from the cube: nothing is counted again.
-
-    Columns beside the strata: `k`, `n`, `missing`, `not_attempted` (in n, never tried),
-        `unmeasurable` (left out).
+    """k, n and missing of one metric per stratum, summed from the cube; `not_attempted` (in n) and
+    `unmeasurable` (left out) beside them.
     """
     population, known, event = masks(cells, metric)
     lost = _is(cells, "kind", "attack") & _is(cells, "measurable", False)
@@ -220,12 +216,8 @@ def vectors(
     runs: Outcomes, metric: Metric, modes: Sequence[str], keep: Sequence[str] = ()
 ) -> pd.DataFrame:
     """One row per distinct vector of per-mode (k, n, missing) over the cases, with the number of
-    cases.
-
-    It serves all pairs of modes, repeats, bounds for missing outcomes and, with the cluster or
-    strata in `keep`, clustered and stratified comparisons. Columns: those of `keep`, `k0`, `n0`,
-        `m0`, `k1`, ... (in the order of
-    `modes`) and `cases`.
+    cases: it serves all pairs of modes, and with the cluster or strata in `keep` those of each.
+    Columns: those of `keep`, `k0`, `n0`, `m0`, `k1`, ... (in the order of `modes`) and `cases`.
     """
     have = runs.columns
     if "case_id" not in have:
@@ -259,12 +251,10 @@ def vectors(
             for mode, name in zip(modes, packed, strict=True)
         )
     )
-    sums = [nw.col(name).sum().alias(name) for name in packed]
+    sums = [*(nw.col(name).sum().alias(name) for name in packed), nw.len().alias("_rows")]
     # pandas calls the columns of more than a hundred modes fragmented
     with warnings.catch_warnings(category=pd.errors.PerformanceWarning, action="ignore"):
-        cases = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(
-            *sums, nw.len().alias("_rows")
-        )
+        cases = spread.group_by(*dict.fromkeys(["case_id", *keep])).agg(*sums)
         groups = by_keys(cases, [*keep, *packed])
         found = pandas_of(groups.agg(nw.len().alias("cases"), nw.col("_rows").max()))
     if found["_rows"].max() >= n:
@@ -293,14 +283,12 @@ def case_counts(runs: Outcomes, metric: Metric, strata: Sequence[str]) -> pd.Dat
         *(nw.col(name).max().alias(name) for name in names)
     )
     value = [nw.col(name) for name in names]
+    known = ~value[0].is_null()
     if metric.amounts:
-        known = ~(value[0].is_null() | value[1].is_null())
-        k, n = value[0], value[1]
-    else:
-        wanted = float(next(iter(metric.event.values())))
-        known = ~value[0].is_null()
-        k, n = nw.when(value[0] == wanted).then(nw.lit(1.0)).otherwise(nw.lit(0.0)), nw.lit(1.0)
-    return _summed(per_case, k, n, known, strata)
+        return _summed(per_case, value[0], value[1], known & ~value[1].is_null(), strata)
+    event = value[0] == float(next(iter(metric.event.values())))
+    k = nw.when(event).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    return _summed(per_case, k, nw.lit(1.0), known, strata)
 
 
 def _number(runs: Outcomes, name: str) -> nw.Expr:
@@ -358,8 +346,7 @@ def _summed(
     for name in ("k", "n", "missing"):
         exact(found[name].sum(), name)
         found[name] = found[name].fillna(0).astype("int64")
-    if (found["k"] > found["n"]).any():
-        row = found[found["k"] > found["n"]].iloc[0]
+    for _, row in found[found["k"] > found["n"]].head(1).iterrows():
         raise OutcomesError(
             f"more counted than there is: {row['k']} of {row['n']} in {dict(row[list(strata)])}"
         )
@@ -384,12 +371,10 @@ def find_mode(modes: Sequence[str], wanted: str, what: str = "mode") -> str:
 
 def repeated(runs: Outcomes) -> bool:
     """Whether some case has several repeats in a mode."""
-    if "repeat" not in runs.columns or "case_id" not in runs.columns:
+    if not {"repeat", "case_id"} <= set(runs.columns):
         return False
-    ends = pandas_of(
-        runs.table.select(nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high"))
-    )
-    return bool(ends["low"].iloc[0] != ends["high"].iloc[0])
+    low, high = nw.col("repeat").min().alias("low"), nw.col("repeat").max().alias("high")
+    return len(set(pandas_of(runs.table.select(low, high)).iloc[0])) > 1
 
 
 def name_of(keys: Sequence[str], values: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -14,6 +14,10 @@ from .contract import TAKEN, flag_meaning
 from .frames import Frame, distinct, some
 
 
+class NoRowError(ValueError):
+    """A value was asked for that no row has."""
+
+
 def check_columns(have: Sequence[str], names: Iterable[Any], what: str) -> list[str]:
     """The named columns, or an error that lists what there is."""
     wanted = list(names)
@@ -55,7 +59,7 @@ def held(table: Frame, column: str, wanted: Any) -> list[Any]:
     for value, given in zip(found, named.values(), strict=True):
         if value not in known and typed != nw.Boolean:
             listed = some(sorted(distinct(table, column)))
-            raise ValueError(
+            raise NoRowError(
                 f"no row has {column} = {str(given)!r}; there are {listed or 'no values'}"
             )
     return found + ([None] if None in values else [])

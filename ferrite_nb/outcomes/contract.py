@@ -206,10 +206,10 @@ def spelled(value: Any) -> str:
 def _spellings(name: str, own: Mapping[str, Any] | None) -> dict[str, Any]:
     """What the words of a flag mean; the caller's own words come before all others."""
     attack = name == "attack_success"
-    yes, no = (sorted(TRUE), sorted(ATTACK_TRUE)), (sorted(FALSE), sorted(ATTACK_FALSE))
-    words = dict.fromkeys(sum(yes[: 1 + attack], []), True)
-    words |= dict.fromkeys(sum(no[: 1 + attack], []), False)
-    return dict.fromkeys(MISSING) | dict.fromkeys(ERRORS, "error") | dict(own or words)
+    yes = [*sorted(TRUE), *(sorted(ATTACK_TRUE) if attack else [])]
+    no = [*sorted(FALSE), *(sorted(ATTACK_FALSE) if attack else [])]
+    known = dict.fromkeys(MISSING) | dict.fromkeys(ERRORS, "error")
+    return known | dict(own or dict.fromkeys(yes, True) | dict.fromkeys(no, False))
 
 
 def flag_meaning(name: str, value: Any, own: Mapping[str, Any] | None = None) -> bool | str | None:

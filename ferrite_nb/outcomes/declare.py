@@ -145,8 +145,12 @@ def needed(frame: Frame, plan: Plan) -> Step:
     for name in ("case_id", "mode"):
         if name not in have and not (name == "case_id" and "rows" in have):
             one = ', or mode=fnb.const("On") for one mode' if name == "mode" else ""
-            message = f'no column {name}; the columns are {shown(have)}. Declare it: {name}="<column>"{one}'
-            raise plan.error(message, name, name)
+            raise plan.error(
+                f"no column {name}; the columns are {shown(have)}. Declare it: "
+                f'{name}="<column>"{one}',
+                name,
+                name,
+            )
     if "kind" in have:
         return frame, []
     frame = frame.with_columns(nw.lit("attack").alias("kind"))

@@ -237,8 +237,9 @@ def outcomes(
         different outcomes raise.
     check: "full" looks for duplicate keys also in a lazy frame (it hashes every key).
     cluster, baseline: as in `Outcomes.declare`: what belongs together, the mode without defence.
-    declarations: canonical name = column name, list of columns (joined with "/"), `fnb.const(value)` or
-        `fnb.words(...)`. Columns that already have a canonical name need no declaration.
+    declarations: canonical name = column name, list of columns (joined with "/"),
+        `fnb.const(value)` or `fnb.words(...)`. Columns that
+        already have a canonical name need no declaration.
         `attack_resisted=` is turned round; where a frame has both columns they must not contradict
         each other, unless the one that counts is declared. `repeat="count"` numbers the rows of one
         case and mode in their order.

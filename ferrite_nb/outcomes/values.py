@@ -243,8 +243,8 @@ def contradictions(frame: Frame, plan: Plan) -> Step:
     elif count:
         rule = (
             f"attack_success says the opposite ({count} rows contradict): an attack succeeds or is "
-            'resisted. Correct the rows, or say which column counts: attack_success="attack_success" '
-            'or attack_resisted="attack_resisted"'
+            "resisted. Correct the rows, or say which column counts: "
+            'attack_success="attack_success" or attack_resisted="attack_resisted"'
         )
         raise_places(frame, bad, plan.second, plan.second, rule, plan.what, "attack_success")
     return frame.drop(SECOND), notes
@@ -275,9 +275,9 @@ def failures(frame: Frame, plan: Plan) -> Step:
     found = pandas_of(frame.select(*told, nw.len().alias("rows"))).iloc[0]
     return frame, [
         Note(
-            f"{int(found[f'n{place}']):,} of {plural(int(found['rows']))} look like a failed run in "
-            f"column {name} ({str(found[f't{place}'])[:60]!r}), and their outcomes count; if the "
-            f'run failed there, declare error="{name}" or error=fnb.words("{name}", ...)',
+            f"{int(found[f'n{place}']):,} of {plural(int(found['rows']))} look like a failed run "
+            f"in column {name} ({str(found[f't{place}'])[:60]!r}), and their outcomes count; if "
+            f'the run failed there, declare error="{name}" or error=fnb.words("{name}", ...)',
             "error",
             int(found[f"n{place}"]),
         )

@@ -56,6 +56,7 @@ class ClusteredInterval:
     largest_share: float
     clusters: int
     note: str = ""
+    icc_high: float = NAN
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,8 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     -----
     Without an event, or with nothing but events, each cluster counts once: P(no event) is at most
     (1-p)^G whatever the dependence inside clusters. The first event may lower the upper limit,
-    because it rules all-or-nothing clusters out. Clusters of one case give plain Wilson.
+    because it rules all-or-nothing clusters out. Clusters of one case give plain Wilson. `icc_high` is the largest correlation that still agrees with the
+    data (95 % of its weight lies below it).
 
     Source
     ------
@@ -191,7 +193,7 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
         return ClusteredInterval(rate, NAN, NAN, NAN, NAN, NAN, NAN, largest, clusters, note)
     share = cases / total_n
     df = _bell_mccaffrey(cases, total_n)
-    icc, n_eff, note = NAN, float(total_n), ""
+    icc, most, n_eff, note = NAN, NAN, float(total_n), ""
     if total_k in (0, total_n):
         n_eff = float(clusters)
         if clusters < total_n:
@@ -203,7 +205,7 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
         simple = rate * (1 - rate) * total_n / (total_n - 1)
         n_spread = min(total_n, simple / variance) if any(exact) else float(total_n)
         student = -float(stdtrit(df, float(ndtr(-z))))
-        icc = plausible_icc(events, cases)
+        icc, most = plausible_icc(events, cases)
         n_model = total_n / (1 + icc * (float((cases.astype(float) ** 2).sum()) / total_n - 1))
         n_eff = min(n_spread * (z / student) ** 2, n_model)
         if largest >= HOT or df < FEW_DF:
@@ -215,7 +217,7 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     low = 0.0 if total_k == 0 else float(low)
     high = 1.0 if total_k == total_n else float(high)
     deff = total_n / n_eff
-    return ClusteredInterval(rate, low, high, n_eff, icc, deff, df, largest, clusters, note)
+    return ClusteredInterval(rate, low, high, n_eff, icc, deff, df, largest, clusters, note, most)
 
 
 def _bell_mccaffrey(cases: NDArray[np.int64], total: int) -> float:
@@ -230,8 +232,9 @@ NODES, WIDTH, ZOOMS, FLOOR = 48, 9.0, 6, 40.0
 _LEGENDRE = np.polynomial.legendre.leggauss(NODES)
 
 
-def plausible_icc(events: NDArray[np.int64], cases: NDArray[np.int64]) -> float:
-    """The posterior mean of the correlation inside clusters, under the beta-binomial model.
+def plausible_icc(events: NDArray[np.int64], cases: NDArray[np.int64]) -> tuple[float, float]:
+    """The posterior mean of the correlation inside clusters, and the value with 95 % of the weight
+    below it, under the beta-binomial model.
 
     The mean is integrated out on 48 midpoints of its angle around the weighted rate, the
     correlation r = t² on 48 Gauss-Legendre nodes, zoomed to where the weight is.
@@ -261,7 +264,8 @@ def plausible_icc(events: NDArray[np.int64], cases: NDArray[np.int64]) -> float:
             break
         stop, start = narrower
     density = np.exp(weight - weight.max())
-    return float(density @ r / density.sum())
+    share = np.cumsum(density) / density.sum()
+    return float(density @ r / density.sum()), float(np.interp(0.95, share, r))
 
 
 def _likelihood(

@@ -18,6 +18,8 @@ from ferrite_nb.schema import FACTS, SHAPES, WORDS
 from tests.engines import ENGINES, on_engine, random_outcomes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
 def two_modes(both: int, b: int, c: int, neither: int, **more: object) -> pd.DataFrame:
     """Rows of two modes, A = Off and B = On, with the four cells."""
     off = [True] * (both + b) + [False] * (c + neither)

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.analysis.gate import junit, markdown_summary, verdict_lines
+from ferrite_nb.schema import SHAPES
 
 FILES = ("pass", "fail", "cannot_tell", "borderline", "refuser")
 
@@ -42,18 +45,8 @@ def verdict(runs: fnb.Outcomes, one: dict[str, object]) -> pd.Series:
 def test_the_worked_example(file, expected):
     table = fnb.gate(fnb.read(fnb.data(f"gate_{file}.csv")), fnb.data("requirements.toml"))
     assert table["verdict"].tolist() == expected
-    assert list(table)[:10] == [
-        "requirement",
-        "k",
-        "n",
-        "rate",
-        "low",
-        "high",
-        "threshold",
-        "rule",
-        "verdict",
-        "note",
-    ]
+    shape = SHAPES["gate"]
+    assert list(table)[:9] == [shape.first, *shape.keys, *shape.numbers[:5]]
 
 
 def test_the_system_that_refuses_everything_is_stopped_by_its_cost_alone():
@@ -74,25 +67,25 @@ def test_the_system_that_refuses_everything_is_stopped_by_its_cost_alone():
         (19, 600, {"at_most": 0.05}, "pass", 19),
         (20, 600, {"at_most": 0.05}, "cannot tell", 19),
         # At least 90 % of 300: k >= 270 by the point rule, k >= 281 by the bound.
-        (270, 300, {"at_least": 0.9, "rule": "point"}, "pass", 270),
-        (281, 300, {"at_least": 0.9}, "pass", 281),
-        (280, 300, {"at_least": 0.9}, "cannot tell", 281),
-        (250, 300, {"at_least": 0.9}, "fail", 281),
+        (270, 300, {"metric": "CR", "at_least": 0.9, "rule": "point"}, "pass", 270),
+        (281, 300, {"metric": "CR", "at_least": 0.9}, "pass", 281),
+        (280, 300, {"metric": "CR", "at_least": 0.9}, "cannot tell", 281),
+        (250, 300, {"metric": "CR", "at_least": 0.9}, "fail", 281),
     ],
 )
 def test_point_and_bound_rules(k, n, one, expected, accept):
-    found = verdict(counts(k, n), asr(**one))
+    # CR counts the attacks that did not succeed
+    found = verdict(counts(n - k if "metric" in one else k, n), asr() | one)
     assert (found["verdict"], found["accept"]) == (expected, accept)
 
 
 def test_the_chance_to_pass_is_that_of_the_rule():
     point = verdict(counts(0, 600), asr(at_most=0.02, rule="point"))
-    bound = verdict(counts(0, 600), asr(at_most=0.02, power_at=[0.01, 0.02]))
+    bound = verdict(counts(0, 600), asr(at_most=0.02))
     assert (point["p_pass"], bound["p_pass"]) == (
         pytest.approx(0.5760, abs=5e-5),
         pytest.approx(0.0195, abs=5e-5),
     )
-    assert "0.4449 at 0.01, 0.0195 at 0.02" in bound["note"]
 
 
 def test_a_sample_that_cannot_pass_says_so():
@@ -106,7 +99,7 @@ def test_another_suite_version_is_refused_and_so_is_an_unknown_one():
     assert verdict(counts(1, 600, suite_version="2.0"), one)["verdict"] == "pass"
     for runs in (counts(1, 600, suite_version="1.0"), counts(1, 600)):
         found = verdict(runs, one)
-        assert found["verdict"] == "cannot tell" and found["note"].startswith(
+        assert found["verdict"] == "cannot tell" and found["why"].startswith(
             "refused: the requirement is for suite"
         )
 
@@ -210,9 +203,9 @@ def test_a_new_suite_version_starts_a_new_series(history):
 
 
 def test_a_setback_is_flagged_and_a_change_of_suite_is_not(history):
-    flagged = history[history["drift"]]
+    flagged = history[history["drift"] == "yes"]
     assert flagged["release"].tolist() == ["1.8"]
-    assert "false flags in at most 5 of 100" in flagged["note"].iloc[0]
+    assert (flagged["change_holm"] <= 0.05).all()
 
 
 def test_a_lucky_pass_becomes_likelier_with_each_release(history):
@@ -269,7 +262,7 @@ def test_another_level_than_95_percent_is_told():
 
 
 def test_requirements_and_releases_with_one_name_are_not_drawn_as_one():
-    runs, two = counts(30, 200), [asr(at_most=0.2, name="a"), asr(at_least=0.1, name="a")]
+    runs, two = counts(30, 200), [asr(at_most=0.2, name="a"), asr(at_most=0.1, name="a")]
     with pytest.raises(ValueError, match="two requirements are called 'a'"):
         fnb.gate(runs, two)
     with pytest.raises(
@@ -278,3 +271,136 @@ def test_requirements_and_releases_with_one_name_are_not_drawn_as_one():
         fnb.releases({"1": runs}, [asr(at_most=0.2), asr(at_most=0.2, level=0.9)])
     with pytest.raises(ValueError, match="release '1' is there twice"):
         fnb.releases({"1": runs, 1: runs}, asr(at_most=0.2))
+
+
+def templates(counts_: list[tuple[int, int, int]], name: str = "template") -> fnb.Outcomes:
+    """Attacks of one mode, one entry a template: events, no events, unknown outcomes."""
+    rows = [
+        (f"{place}-{at}", "On", outcome, f"t{place}")
+        for place, (k, rest, lost) in enumerate(counts_)
+        for at, outcome in enumerate([True] * k + [False] * rest + [None] * lost)
+    ]
+    frame = pd.DataFrame(rows, columns=["case_id", "mode", "attack_success", name])
+    return fnb.outcomes(frame.astype({"attack_success": object}))
+
+
+@pytest.mark.parametrize("name", ["template", "insufficient_prompt", "not computable", "few"])
+def test_a_name_of_a_cluster_changes_no_verdict(name):
+    found = verdict(templates([(0, 2, 0)] * 300, name), asr(at_most=0.02, cluster=name))
+    assert found["verdict"] == "pass" and found["unit"] == name
+
+
+def test_sixty_clusters_can_pass_no_two_percent():
+    # without an event 60 clusters have an upper bound of z² / (60 + z²) = .0602
+    found = verdict(templates([(0, 10, 0)] * 60), asr(at_most=0.02, cluster="template"))
+    assert found["verdict"] == "cannot tell" and pd.isna(found["accept"])
+    assert "no result of 60 clusters can pass at most 2.0 %: 189 are needed" in found["note"]
+    enough = verdict(templates([(0, 3, 0)] * 189), asr(at_most=0.02, cluster="template"))
+    assert enough["verdict"] == "pass"
+    short = verdict(templates([(0, 3, 0)] * 188), asr(at_most=0.02, cluster="template"))
+    assert short["verdict"] == "cannot tell"
+
+
+def test_missing_outcomes_are_set_in_their_clusters():
+    # 4 events in one template and 10 timeouts in two others: as events they are whole templates
+    counts_ = [(4, 6, 0), (0, 5, 5), (0, 5, 5), *[(0, 10, 0)] * 57]
+    found = verdict(templates(counts_), asr(at_most=0.05, cluster="template"))
+    assert found["verdict"] == "cannot tell" and found["outer_high"] > 0.05
+
+
+def test_repeats_have_no_acceptance_number_of_independent_rows():
+    rows = [(f"c{case}", "On", str(turn), case < 3) for case in range(100) for turn in range(4)]
+    frame = pd.DataFrame(rows, columns=["case_id", "mode", "repeat", "attack_success"])
+    found = verdict(fnb.outcomes(frame), asr(at_most=0.06))
+    assert found["verdict"] == "cannot tell" and pd.isna(found["accept"])
+    assert found["clusters"] == 100
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_the_acceptance_number_is_kept_by_the_verdict_of_the_same_call(upper):
+    random = np.random.default_rng(7)
+    for _ in range(60):
+        n, missing = int(random.integers(20, 400)), int(random.integers(0, 12))
+        threshold = float(random.choice([0.02, 0.05, 0.1, 0.3]))
+        one = asr(at_most=threshold) if upper else asr(metric="CR", at_least=1 - threshold)
+
+        def of(k: int) -> pd.Series:
+            events = k if upper else n - k
+            rows = [events, n - events, missing]
+            frame = pd.DataFrame(
+                {"mode": "On", "attack_success": [True, False, None], "rows": rows}
+            )
+            return verdict(fnb.outcomes(frame[frame["rows"] > 0]), one)
+
+        accept = of(n // 2)["accept"]
+        if pd.isna(accept):
+            assert of(0 if upper else n)["verdict"] != "pass"
+            continue
+        assert of(int(accept))["verdict"] == "pass"
+        beyond = int(accept) + (1 if upper else -1)
+        assert not 0 <= beyond <= n or of(beyond)["verdict"] != "pass"
+
+
+def test_a_difference_on_the_same_cases_is_held_to_a_margin():
+    # 300 benign tasks, done in 280 without defence and in 276 with it: 6 lost, 2 won
+    done = {"none": [True] * 280 + [False] * 20, "guard": [True] * 274 + [False] * 24 + [True] * 2}
+    rows = [
+        (f"c{place}", mode, "benign", outcome)
+        for mode, outcomes in done.items()
+        for place, outcome in enumerate(outcomes)
+    ]
+    runs = fnb.outcomes(pd.DataFrame(rows, columns=["case_id", "mode", "kind", "task_success"]))
+    one = {"metric": "task success", "against": "none", "where": {"mode": "guard"}}
+    held, tight = (verdict(runs, one | {"drop_at_most": most}) for most in (0.05, 0.02))
+    pair = fnb.compare(runs, "task success", modes=["none", "guard"]).iloc[0]
+    assert held["value"] == pytest.approx(-pair["diff"]) == pytest.approx(-4 / 300)
+    assert held["low"] == pytest.approx(-pair["high"]) and held["n"] == 300
+    assert (held["verdict"], tight["verdict"]) == ("pass", "cannot tell")
+    assert "drop at most 5.0 points" in held["requirement"]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        {"metric": "ASR", "at_least": 0.1},
+        {"metric": "CR", "at_most": 0.9},
+        {"metric": "ASR", "at_most": 1.0},
+        {"metric": "CR", "at_least": 0.0},
+        {"metric": "ASR", "against": "Off", "drop_at_most": 0.1},
+        {"metric": "ASR", "rise_at_most": 0.1},
+        {"metric": "ASR", "against": "Off", "at_most": 0.1},
+    ],
+)
+def test_a_requirement_in_the_wrong_direction_or_without_a_foot_is_refused(one):
+    with pytest.raises(ValueError, match="requirement 1"):
+        fnb.gate(counts(1, 10), one | {"where": {"mode": "On"}})
+
+
+def test_a_case_that_changed_is_drift_on_the_same_cases():
+    # 400 cases; the second release breaks 12 new ones and repairs none: exact p 2/2^12
+    rows = [
+        (f"c{place}", "On", release, place < broken, "v1")
+        for release, broken in (("1", 20), ("2", 32))
+        for place in range(400)
+    ]
+    frame = pd.DataFrame(rows, columns=["case_id", "mode", "r", "attack_success", "suite_version"])
+    history = {r: fnb.outcomes(part) for r, part in frame.groupby("r")}
+    table = fnb.releases(history, asr(at_most=0.5))
+    assert table["change_p"].iloc[1] == pytest.approx(2 * 0.5**12)
+    assert table["drift"].tolist() == ["", "yes"]
+    judged = {r: fnb.outcomes(part.assign(judge_version=f"j{r}")) for r, part in frame.groupby("r")}
+    again = fnb.releases(judged, asr(at_most=0.5))
+    assert again["drift"].tolist() == ["", ""] and "the judge changed here" in again["note"].iloc[1]
+    other = {r: fnb.outcomes(p.assign(case_id=p["case_id"] + r)) for r, p in frame.groupby("r")}
+    assert "different cases" in fnb.releases(other, asr(at_most=0.5))["note"].iloc[1]
+
+
+def test_verdicts_for_a_pipeline_are_short_escaped_and_whole():
+    table = fnb.gate(counts(30, 200), asr(at_most=0.16, name="a|b <script>"))
+    (line,) = verdict_lines(table)
+    assert (
+        line
+        == "cannot tell  a|b <script>: ASR at most 16.0% (mode On): 30/200 = 15.0% [10.7, 20.6]"
+    )
+    assert "a\\|b" in markdown_summary(table) and "<script>" not in markdown_summary(table)
+    assert "&lt;script&gt;" in junit(table) and 'errors="1"' in junit(table)

@@ -76,25 +76,15 @@ def test_no_case_no_curve() -> None:
     assert len(curve(TWO | {"n": 0})) == 0
 
 
-def test_tables_of_gate_and_releases_carry_their_curves_and_can_be_joined() -> None:
-    runs = fnb.read(fnb.data("gate_pass.csv"))
-    table = fnb.gate(runs, fnb.data("requirements.toml"))
-    curves = table.attrs["curves"]
-    assert list(curves) == table["requirement"].tolist()
-    assert round(at(pd.DataFrame(curves[table["requirement"][0]]), "bound", 0.02), 4) == 0.0195
-    assert len(pd.concat([table, table])) == 8
-    history = fnb.read(fnb.data("releases.csv"))
-    both = fnb.releases(
-        {name: history.where(release=name) for name in ("1.0", "1.6")},
-        {"metric": "ASR", "at_most": 0.15, "where": {"mode": "On"}},
-    )
-    ((name, held),) = both.attrs["curves"].items()
-    assert name == both["requirement"][0] and set(held["n"]) == {600}
-    for _, part in both.groupby("requirement"):
-        assert part.attrs["curves"]
+def test_a_row_of_a_gate_gives_its_curve_and_one_with_clusters_none() -> None:
+    table = fnb.gate(fnb.read(fnb.data("gate_pass.csv")), fnb.data("requirements.toml"))
+    rows = table.to_dict("records")
+    assert round(at(curve(rows[0]), "bound", 0.02), 4) == 0.0195
+    assert curve(rows[3])["accept"].tolist()[0] == 270  # of a metric that is better high
+    assert curve(rows[0] | {"clusters": 60}).empty
 
 
-def test_a_cell_without_a_version_is_named_in_the_caption_of_a_table() -> None:
+def test_a_cell_says_its_own_suite_version() -> None:
     frame = pd.DataFrame(
         {
             "case_id": list("abcdef"),
@@ -103,5 +93,5 @@ def test_a_cell_without_a_version_is_named_in_the_caption_of_a_table() -> None:
             "suite_version": ["", "v1.2"] * 3,
         }
     )
-    assert fnb.rates(fnb.outcomes(frame)).attrs["suite_version"] == "(none), v1.2"
-    assert "suite_version" not in fnb.rates(fnb.outcomes(frame.assign(suite_version=""))).attrs
+    table = fnb.rates(fnb.outcomes(frame), "ASR")
+    assert table.set_index("mode")["suite_version"].to_dict() == {"Off": "", "On": "v1.2"}

@@ -14,7 +14,6 @@ from ferrite_nb.count.cube import (
     case_counts,
     check_columns,
     cube,
-    differences,
     find_mode,
     modes_of,
     name_of,
@@ -191,7 +190,7 @@ def test_a_population_of_nobody_is_counted_as_zero_on_every_engine(engine):
 
 
 def test_a_flag_that_is_counted_is_no_stratum_and_the_error_says_what_to_do():
-    words = r"^attack_success is counted here, so it cannot be a stratum too: .*runs\.where\(attack_success=\.\.\.\)"
+    words = r"^attack_success is counted here, .*runs\.where\(attack_success=\.\.\.\)"
     with pytest.raises(ValueError, match=words):
         cube(fnb.outcomes(small()), ["mode", "attack_success"], ["attack_success"])
 
@@ -270,21 +269,6 @@ def test_traces_are_compared_with_the_same_case_and_repeat_of_the_baseline():
         fnb.outcomes(pd.concat(again, ignore_index=True)), metric("UP"), ["mode"], "Off"
     )
     assert as_rows(found, "mode", "k", "n", "missing") == [("Off", 4, 4, 0), ("On", 1, 3, 1)]
-
-
-def test_differences_are_of_case_means_in_order_and_cases_of_one_mode_are_counted():
-    values, unpaired = differences(fnb.outcomes(small()), "latency_ms", "Off", "On")
-    assert values.tolist() == [-5, 1, 4, 20] and unpaired == 1
-    values, unpaired = differences(fnb.outcomes(small()), "latency_ms", "On", "Off")
-    assert values.tolist() == [-20, -4, -1, 5] and unpaired == 1
-    more = pd.concat(
-        [small().assign(repeat="0"), small().assign(repeat="1", latency_ms=100.0)],
-        ignore_index=True,
-    )
-    values, unpaired = differences(fnb.outcomes(more), "latency_ms", "Off", "On")
-    assert (
-        values.tolist() == [-2.5, 0.5, 2, 10, 40] and unpaired == 0
-    )  # b: 100 in On, (20 + 100) / 2 in Off
 
 
 def test_vectors_by_eye_with_measurable_and_kept_columns():
@@ -428,7 +412,6 @@ def test_a_cell_in_words():
 
 def every_count(runs: fnb.Outcomes) -> dict[str, pd.DataFrame]:
     """All that counts.py gives, as tables."""
-    values, unpaired = differences(runs, "latency_ms", "Off", "On")
     return {
         "cube": cube(runs, ["tier", "mode"], ["attack_success", "gated", "attempted"]),
         "vectors": vectors(runs, metric("ASR"), MODES),
@@ -440,7 +423,6 @@ def every_count(runs: fnb.Outcomes) -> dict[str, pd.DataFrame]:
         "traces": trace_counts(runs, metric("UP"), ["mode"], "Off").sort_values(
             "mode", ignore_index=True
         ),
-        "differences": pd.DataFrame({"value": values, "unpaired": unpaired}),
     }
 
 

@@ -193,7 +193,7 @@ def test_different_keys_never_become_one(off, on, wanted):
 
 def test_a_key_of_decimals_that_has_lost_its_last_digits_is_refused():
     frame = pd.DataFrame({"case_id": [2.0**64, 1.0], "mode": "On", "attack_success": "yes"})
-    with pytest.raises(fnb.OutcomesError, match="column case_id has '1.8") as problem:
+    with pytest.raises(fnb.OutcomesError, match=r"column case_id has '1\.8") as problem:
         fnb.outcomes(frame)
     assert problem.value.column == "case_id"
 

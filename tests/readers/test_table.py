@@ -108,7 +108,7 @@ def test_a_column_source_of_the_file_is_kept_apart(tmp_path):
         (TABLE + ",On,yes\n", "^a.csv, row 5: column case_id has ''; a key must not be missing"),
         (
             TABLE + "a,On,yes\n",
-            r"1 keys \(case_id, mode\) .*the first in a.csv, row 3, a.csv, row 5",
+            r"1 key \(case_id, mode\) .*the first in a.csv, row 3, a.csv, row 5",
         ),
     ],
 )
