@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis.rates import rates
+from ..escape import html_text
 from ..metrics import metric
 from ..outcomes.table import Outcomes
-from ..escape import html_text
 from ..show.figures import forest
 from ..show.files import write_whole
 

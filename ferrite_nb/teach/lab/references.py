@@ -234,8 +234,9 @@ def published() -> pd.DataFrame:
     return pd.read_csv(data("agentdojo_tables_2510.05244.csv"), dtype={"run_counts": str})
 
 
-def nested_runs(run_counts: str, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Successes of each of n cases in its runs, when the runs agree as much as their counts allow.
+def nested_runs(run_counts: str, n: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Outcomes of n cases (columns) in their runs (rows), when the runs agree as much as their
+    counts allow.
 
     A sorted triple such as 14/15/15 says nothing about the order of the runs, nor about which cases
     they are. Runs that agree carry the least information, so an interval that is made from them is
@@ -243,11 +244,11 @@ def nested_runs(run_counts: str, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
     Example
     -------
-    >>> nested_runs("1/2/2", 4)
+    >>> nested_runs("1/2/2", 4).sum(axis=0)
     array([3, 2, 0, 0])
     """
     runs = [int(count) for count in run_counts.split(" or ")[0].split("/")]
-    return np.sum(np.arange(n) < np.array(runs)[:, None], axis=0)
+    return np.arange(n) < np.array(runs)[:, None]
 
 
 def x11(model: int) -> dict[str, Any]:
@@ -255,7 +256,8 @@ def x11(model: int) -> dict[str, Any]:
     cells = published()[published()["table"] == "ASR"].query("defence == 'none'")
     cells = cells[cells["model"] == cells["model"].unique()[model]]
     k, n = cells["k_pooled"].sum(), cells["n_pooled"].sum()
-    case = np.concatenate([nested_runs(row.run_counts, row.n_cases) for row in cells.itertuples()])
+    runs = [nested_runs(row.run_counts, row.n_cases) for row in cells.itertuples()]
+    case = np.concatenate(runs, axis=1).sum(axis=0)
     known = stats.clustered_interval(case, [3] * len(case))
     rates = (cells["k_pooled"] / cells["n_pooled"]).to_numpy()
     sd = float((rates * (1 - rates) / cells["n_pooled"]).sum()) ** 0.5 / len(cells)

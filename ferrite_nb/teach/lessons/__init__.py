@@ -6,32 +6,29 @@ fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under 
 """
 
 from .controls import choose
-from .intervals import METHODS, coverage, coverages, one_interval, wald
+from .intervals import METHODS, coverage, coverages, crowd, one_interval, rain, wald
 from .pairs import pairing, pairings
-from .paper import FIGURES, audit, overall, paper_figure, published, published_counts, spread_ratio
+from .paper import FIGURES, paper_figure, published, published_counts
 from .results import COUNTINGS, clustered, denominator, first_look, over_strata
-from .told import Told
 
 __all__ = [
     "COUNTINGS",
     "FIGURES",
     "METHODS",
-    "Told",
-    "audit",
     "choose",
     "clustered",
     "coverage",
     "coverages",
+    "crowd",
     "denominator",
     "first_look",
     "one_interval",
     "over_strata",
-    "overall",
     "pairing",
     "pairings",
     "paper_figure",
     "published",
     "published_counts",
-    "spread_ratio",
+    "rain",
     "wald",
 ]
