@@ -118,12 +118,18 @@ def coverages(n: int = 20, level: float = 0.95, *, rates: Sequence[float] = RATE
     ).round(4)
     at = list(rates).index(0.02) if 0.02 in rates else 0
     finding = (
-        f"With n = {n} Wald holds a true rate of {rates[at]:g} in {found['wald'][at]:.3f} of all samples, "
-        f"Wilson in {found['wilson'][at]:.3f}; both promise {level:g}."
+        f"With n = {n} Wald holds a true rate of {rates[at]:g} in {found['wald'][at]:.3f} "
+        f"of all samples, Wilson in {found['wilson'][at]:.3f}; both promise {level:g}."
     )
     low = {name: min(values) for name, values in found.items()}
-    alt = f"Coverage by true rate for n = {n}. {finding} Lowest: Wald {low['wald']:.3f}, Wilson {low['wilson']:.3f}."
-    caption = f"Exact share of samples of n = {n} whose interval holds the true rate. Line: the promise, {level:g}."
+    alt = (
+        f"Coverage by true rate for n = {n}. {finding} "
+        f"Lowest: Wald {low['wald']:.3f}, Wilson {low['wilson']:.3f}."
+    )
+    caption = (
+        f"Exact share of samples of n = {n} whose interval holds the true rate. "
+        f"Line: the promise, {level:g}. Marked: the rates of the table."
+    )
     return with_finding(
         _drawn(table, 2.4, partial(_draw_coverage, level=level, n=n), alt=alt, caption=caption),
         finding,
@@ -143,7 +149,7 @@ def rain(
     draws = np.random.default_rng(seed)
     k = alike * draws.binomial(n // alike, truth, size=100)
     ends = ends_of(k, n // alike * alike, method, 0.95)
-    low, high = (np.clip(end, 0, 1) for end in ends[:2])
+    low, high = (np.clip(end, 0, 1) for end in (ends.low, ends.high))
     missed = (low > truth) | (high < truth)
     table = pd.DataFrame({"sample": range(1, 101), "k": k, "n": n // alike * alike})
     table = table.assign(low=low.round(4), high=high.round(4), misses=missed)

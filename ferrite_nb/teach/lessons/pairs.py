@@ -42,7 +42,8 @@ def pairing(c: int = 0) -> Chart:
     difference = f"+{digits(one['diff'])} points {bracket(one['low'], one['high'])}"
     return with_finding(
         pairs(table, width="text"),
-        f"{BEFORE}/{CASES} before and {AFTER}/{CASES} after, whatever c: with c = {c} the difference is "
+        f"{BEFORE}/{CASES} before and {AFTER}/{CASES} after, whatever c: "
+        f"with c = {c} the difference is "
         f"{BEFORE - AFTER}/{CASES} = {difference}, McNemar's p {p}.",
     )
 

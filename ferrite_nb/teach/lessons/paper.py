@@ -156,8 +156,9 @@ def paper_figure(figure: str = "forest", width: str = "column", format: str = "p
     inches = chart.figure.get_size_inches()
     return with_finding(
         chart,
-        f'chart.save("{figure}.{format}") writes {figure}.{format} ({inches[0]:.1f} by {inches[1]:.1f} inches, '
-        f"{size:.0f} kB), {figure}.csv and {figure}.alt.txt.",
+        f'chart.save("{figure}.{format}") writes {figure}.{format} '
+        f"({inches[0]:.1f} by {inches[1]:.1f} inches, {size:.0f} kB), "
+        f"{figure}.csv and {figure}.alt.txt.",
     )
 
 
