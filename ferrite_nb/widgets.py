@@ -17,12 +17,12 @@ import pandas as pd
 from .analysis.choice import Choice, OpenCube, answer, cost_of, open_cube
 from .analysis.disagree import MIXED
 from .analysis.profile import FEW_VALUES
-from .outcomes.contract import OutcomesError
+from .escape import html_text, plain
 from .metrics import METRICS
+from .outcomes.contract import OutcomesError
 from .outcomes.table import Outcomes
 from .show import figures, tables
 from .show.chart import Chart
-from .escape import html_text, plain
 from .show.sentence import sentence
 
 __all__ = ["Explorer", "draw", "explore", "page"]

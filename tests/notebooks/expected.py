@@ -10,9 +10,9 @@ from __future__ import annotations
 
 PRINTS: dict[str, list[str]] = {
     "00_start_here": [
-        "On 63/787 6.3 10.1",
-        "LoopOnly 121/787 13.0 18.1",
-        "SanitizerOnly 128/787 13.9 19.0",
+        "On 63/787 2.8 21.0",
+        "LoopOnly 121/787 5.4 36.8",
+        "SanitizerOnly 128/787 8.1 30.0",
         "On 0/122",
         "LoopOnly not computable",
     ],
@@ -38,7 +38,6 @@ PRINTS: dict[str, list[str]] = {
         "0/600 .0064",
         "10/10 72.2",
         ".332 .940",
-        ".945",
     ],
     "03_paired_modes": [
         "36/300 61/300",
@@ -49,17 +48,18 @@ PRINTS: dict[str, list[str]] = {
         "3.1416",
     ],
     "04_scope_gradient": [
-        "exact 661/777 82.4 87.4",
+        "exact 661/777 62.6 95.1",
         "domain_suffix 5/5 56.6",
         "task_open 0/5 43.4",
-        "exact 714/777 89.8 93.6",
+        "exact 714/777 78.8 97.2",
         "3/3 insufficient data",
     ],
     "05_limits": [
         "787 176",
-        "SanitizerOnly 3.17 248",
-        "LoopOnly 12.85 61",
-        "On 6.21 127",
+        "SanitizerOnly 128 787 42.9",
+        "LoopOnly 121 787 19.4",
+        "On 63 787 37.8",
+        "LoopOnly 5.4 36.8",
         ".078 .127",
         ".047 .201",
         "787/787",
@@ -103,7 +103,7 @@ PRINTS: dict[str, list[str]] = {
     "09_paper_figures": [
         "336/336",
         "84/84",
-        "662/2847 21.7 24.8",
+        "none 662 2847 .207 .260",
         "34.2",
         ".32",
         "38",
