@@ -66,7 +66,7 @@ class Head:
         if not self.start.removeprefix(BOM).strip():
             return "empty"
         if any(name.startswith("xl/") for name in self.members):
-            return "spreadsheet"
+            return "excel"
         for magic, kind in MAGIC:
             if self.start.startswith(magic):
                 return kind
@@ -95,10 +95,9 @@ class Head:
     @cached_property
     def header(self) -> str:
         """The line that would hold the names of columns."""
-        lines = [
-            line for line in self.text.splitlines() if line.strip() and not line.startswith("#")
-        ]
-        return lines[0] if lines else ""
+        lines = (line.strip("\r") for line in self.text.split("\n"))
+        told = (line for line in lines if line.strip() and not line.startswith("#"))
+        return next((line for line in told if not re.fullmatch("sep=.", line)), "")
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -51,7 +51,8 @@ class Run:
     path: the file, or the folder that is one result.
     frame: one row per attempt as texts, with canonical names where the format tells what a column
         is; `source` begins with the name of the file. A large table may stay on its engine.
-    scores: name -> one value per row, of scores whose meaning the caller must declare.
+    scores: name -> one value per row, of scores whose meaning the caller must declare; None where
+        the format itself tells the outcome, or in a plain table.
     attempt: one text per row: rows of one case and mode with the same text are the same attempt,
         written again; other texts are its repeats. None where the frame has a column `repeat`, or a
         case runs once.
@@ -61,11 +62,13 @@ class Run:
     cluster: the columns that say which cases belong together, where the format tells.
     planned: how many attempts the run was to have.
     notes: what was skipped or assumed.
+    name: what to call it in messages, where it is more than one file.
+    declared: what is left of the caller's declarations, where the reader used some of them.
     """
 
     path: Path
     frame: Any
-    scores: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    scores: Mapping[str, Sequence[Any]] | None = None
     attempt: Sequence[str] | None = None
     only: Mapping[str, str] = field(default_factory=dict)
     task: str | None = None
@@ -73,6 +76,8 @@ class Run:
     cluster: tuple[str, ...] = ()
     planned: int | None = None
     notes: Sequence[str] = ()
+    name: str = ""
+    declared: Mapping[str, Declaration] | None = None
 
 
 def outcomes_of(
@@ -92,9 +97,12 @@ def outcomes_of(
     ------
     OutcomesError: the meaning of the scores is not declared; all that `outcomes` refuses.
     """
-    declared = dict(asked.declared)
+    declared = dict(asked.declared if runs[0].declared is None else runs[0].declared)
     refuse_undeclared(runs, declared)
-    labels = places([run.path for run in runs])
+    labels = [
+        run.name or label
+        for run, label in zip(runs, places([run.path for run in runs]), strict=True)
+    ]
     tasks = tuple(dict.fromkeys(run.task for run in runs if run.task))
     apart = len(tasks) > 1 and "case_id" not in declared
     frames, notes = [], []
@@ -142,16 +150,16 @@ def outcomes_of(
 
 
 def framed(run: Run, label: str, asked: Asked, threshold: float | None) -> Any:
-    """The frame of one run with its scores, its attempts, and places that name the file uniquely."""
+    """The frame of one run with its scores, its attempts, and places that name one file."""
     if not isinstance(run.frame, pd.DataFrame):
         return run.frame
     frame = run.frame.copy(deep=False)
-    for name, values in run.scores.items():
+    for name, values in (run.scores or {}).items():
         made = [flag_text(value, threshold) for value in values]
         frame[score_column(name, frame.columns, asked.columns)] = pd.array(made, dtype="str")
     if run.attempt is not None:
         frame[ATTEMPT] = pd.array(list(run.attempt), dtype="str")
-    if label != run.path.name and "source" in frame:
+    if not run.name and label != run.path.name and "source" in frame:
         source = frame["source"].str.removeprefix(run.path.name)
         frame["source"] = source.where(source == frame["source"], label + source)
     return frame
@@ -177,7 +185,9 @@ def counted(run: Run, threshold: float | None) -> list[Note]:
                 gone,
             )
         )
-    for name, values in run.scores.items() if threshold is not None else ():
+    for name, values in (run.scores or {}).items():
+        if threshold is None:
+            break
         numbers = [made for value in values if (made := number(value)) is not None]
         side = {made >= threshold for made in numbers}
         if len(side) == 1 and len(set(numbers)) > 1:
@@ -198,12 +208,12 @@ def refuse_undeclared(runs: Sequence[Run], declared: Mapping[str, Any]) -> None:
     told = {*FLAGS, "attack_resisted"}
     if told & set(declared) or any(told & set(run.frame.columns) for run in runs):
         return
-    if all(run.attempt is None and not run.scores and "error" not in run.frame for run in runs):
-        return  # a plain table, of which `outcomes` says what it lacks
+    if all(run.scores is None for run in runs):
+        return
     name = some([run.path.name for run in runs], 3)
     scores: dict[str, list[Any]] = {}
     for run in runs:
-        for score, values in run.scores.items():
+        for score, values in (run.scores or {}).items():
             scores.setdefault(score, []).extend(values)
     if not scores:
         errors = pd.concat(
