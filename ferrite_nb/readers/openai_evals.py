@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..outcomes.contract import OutcomesError
+from ..outcomes.contract import Note, OutcomesError
 from ._files import Tally, json_lines
 from .recognise import Head
 from .run import Asked, Run, run_names
@@ -186,6 +186,15 @@ def summary(log: Log) -> list[str]:
     ]
     if log.errors:
         notes.append(f"samples with an error event, whose outcome is missing: {len(log.errors):,}")
+    again = sum(log.errors.get(sample, (line,))[0] < line for sample, line, _ in log.verdicts)
+    if again:
+        notes.append(
+            Note(
+                f"samples with an error that were run again: {again:,}; the retry counts",
+                "retry",
+                again,
+            )
+        )
     silent = sum(sample not in log.errors for sample in log.silent)
     if silent:
         notes.append(

@@ -259,7 +259,14 @@ def recognised(paths: Sequence[Path], tally: Tally) -> dict[Reader, list[Path]]:
 
 
 def _reader_of(head: Head) -> Reader | None:
-    return next((reader for reader in readers() if reader.sniff(head)), None)
+    """The reader that knows a file. Where only a plain table would take it, and its first object
+    goes on behind the part that was looked at, the object is read whole: a long run is no table.
+    """
+    known = next((reader for reader in readers() if reader.sniff(head)), None)
+    if head.cut and (known is None or not getattr(known, "SPECIFIC", True)):
+        longer = head.longer()
+        return next((reader for reader in readers() if reader.sniff(longer)), None)
+    return known
 
 
 def _taker(folder: Path, names: Sequence[str]) -> Reader | None:

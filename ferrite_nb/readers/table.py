@@ -29,6 +29,8 @@ from .run import Asked, Run, places
 
 NAME = "a plain table (CSV, TSV, Excel, JSON, JSON lines, Parquet, Arrow) with declared columns"
 SPECIFIC = False
+# Ferrite's generated cases: what a template says, all its cases share.
+GENERATED = {"template", "family", "lookalike", "final_outcome"}
 LAZY_BYTES = 200 * 2**20
 LAZY_ROWS = 1_000_000
 PLACE = r".*(, (row|object|entry|execution_records row) [0-9]+|:[0-9]+|\.json)"
@@ -84,6 +86,7 @@ def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -
         Run(
             paths[0],
             frame,
+            cluster=("template",) if set(frame.columns) >= GENERATED else (),
             name=some(places(paths), 4),
             notes=tally.notes(),
             declared=asked.declared,
