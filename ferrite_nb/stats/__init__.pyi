@@ -1,3 +1,6 @@
+from .anytime import anytime_clusters as anytime_clusters
+from .anytime import anytime_interval as anytime_interval
+from .anytime import anytime_pairs as anytime_pairs
 from .bootstrap import bootstrap_mean as bootstrap_mean
 from .bootstrap import bootstrap_pairs as bootstrap_pairs
 from .bootstrap import bootstrap_proportion as bootstrap_proportion
@@ -5,6 +8,7 @@ from .clusters import cluster_mean as cluster_mean
 from .clusters import clustered_interval as clustered_interval
 from .clusters import crossed_interval as crossed_interval
 from .clusters import design_effect as design_effect
+from .components import components as components
 from .design import cluster_effect as cluster_effect
 from .design import clustered_counts as clustered_counts
 from .design import clustered_pass as clustered_pass
@@ -19,6 +23,7 @@ from .detection import tpr_at_fpr as tpr_at_fpr
 from .followed import drift as drift
 from .followed import quantile_units as quantile_units
 from .followed import within as within
+from .forecast import forecast as forecast
 from .homogeneity import homogeneity as homogeneity
 from .intervals import exact_test as exact_test
 from .intervals import interval as interval
@@ -67,3 +72,4 @@ from .trend import cochrans_q as cochrans_q
 from .trend import seed_spread as seed_spread
 from .trend import trend as trend
 from .validation import kappa_limits as kappa_limits
+from .worst import worst as worst

@@ -19,6 +19,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from ._check import choice, count, counts_of, fraction, level_of, z_of
+from .anytime import anytime_interval
 from .intervals import interval, limit
 
 __all__ = [
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 SLACK = 1e-12  # a bound that equals its threshold passes, whatever the last digit of either
-GATE_METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point")
+GATE_METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point", "anytime")
 
 
 @dataclass(frozen=True)
@@ -351,6 +352,8 @@ def _bound(
     if sides == "one":
         return lambda k: limit(k, n, side=side, method=method, level=level)
     end = {"upper": "high", "lower": "low"}[side]
+    if method == "anytime":
+        return lambda k: float(getattr(anytime_interval(k, n, level=level), end))
     return lambda k: float(getattr(interval(k, n, method=method, level=level, z=z), end))
 
 
