@@ -300,8 +300,11 @@ def one_pair(
         out |= {"state": "few", "why": f"n<{FEW} pairs" if few else "one cluster"}
     lost = [int((m * pair.cases)[pair.ran()].sum()) for m in (pair.m_a, pair.m_b)]
     if any(lost):
-        ends = [tested(pair, up, asked, only_p=True) for up in (0, 1)]
+        ends = [tested(pair, up, asked) for up in (0, 1)]
         out["ends"] = (lost, *((end["diff"], end["p"]) for end in ends))
+        out["missing"] = sum(lost)
+        out["outer_low"] = min(end["low"] for end in (out, *ends))
+        out["outer_high"] = max(end["high"] for end in (out, *ends))
     return out
 
 
