@@ -72,6 +72,7 @@ SHAPES: Mapping[str, Shape] = {
             *("h", "p", "log10_p", "p_holm", "p_least", "detectable", "unpaired"),
             *("independent_low", "independent_high"),
         ),
+        more=("missing", "outer_low", "outer_high"),
     ),
     "overhead": Shape(
         "metric",

@@ -7,26 +7,34 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import pandas as pd
 
 from ..count.cube import need_outcomes
 from ..escape import markdown_text
+from ..metrics import METRICS
 from ..estimate import difference_text, digits, estimate_text
 from ..outcomes.choose import NoRowError
 from ..outcomes.contract import OutcomesError
 from ..outcomes.frames import distinct
 from ..outcomes.table import Outcomes
 from ..schema import Table, made
-from ..stats.intervals import interval
-from ..stats.planning import largest_k, operating_curve, smallest_k
+from ..stats.anytime import anytime_pairs
+from ..stats.intervals import interval, score_limits
+from ..stats.planning import operating_curve
+from ..stats._check import z_of
 from .compare import compare
+from .passing import acceptance
 from .rates import rates
 from .requirements import Requirement
 from .requirements import requirements as parse
+from .unit import plain_bounds, unit_of
 
 CARRIED = ("k", "n", "rate", "low", "high", "missing", "outer_low", "outer_high", "clusters")
 CARRIED += ("n_eff", "mode", "state", "why", "method", "unit", "suite_version", "source", "seed")
-MOST_MORE = 10**7
+WORDS = ("state", "why", "method", "unit", "suite_version", "source", "seed", "note")
+MOST_MORE = 10**4  # times the cases that there are: beyond it, "more cases" is no answer
+IDLE = 0.1  # of the normal tasks: a mode that does fewer is switched off
 
 
 def gate(runs: Outcomes, requirements: Any) -> Table:
@@ -37,7 +45,8 @@ def gate(runs: Outcomes, requirements: Any) -> Table:
     requirements: the path of a TOML file with `[[requirement]]` tables, one mapping, or a list of
         mappings. Fields: `metric`; `at_most` or `at_least` (a proportion), or `against` (a mode)
         with `drop_at_most` or `rise_at_most` (a difference on the same cases); `where` (columns and
-        values, among them the mode), `rule` ("bound", the default, or "point"), `level`, `cluster`
+        values, among them the mode), `rule` ("bound", the default, "point", or "anytime" for results
+        that are looked at again and again while they grow), `level`, `cluster`
         (the unit of independence), `judge`, `suite_version`, `owner`, `schedule`,
         `on_cannot_tell`, `name`.
 
@@ -66,7 +75,8 @@ def gate(runs: Outcomes, requirements: Any) -> Table:
     Rule "bound", upper threshold: pass when the upper bound keeps to it (also with the missing
     outcomes as events), fail when even the lower bound is beyond it, otherwise cannot tell; the
     other way round for a lower threshold. With clusters a pass also needs as many clusters as a
-    result without any event would: 189 for 2 %. Rule "point" compares k/n alone.
+    result without any event would: 189 for 2 %. Rule "point" compares k/n alone. Rule "anytime"
+    takes bounds that stay true at all looks together, and the note says how much wider they are.
 
     Example
     -------
@@ -109,42 +119,70 @@ def verdict_row(runs: Outcomes, one: Requirement) -> dict[str, Any]:
         rest = {name: value for name, value in one.where.items() if name != "mode"}
         chosen = runs.where(**(rest if one.against else one.where)) if one.where else runs
         why = version_refusal(chosen, one)
-        found = None if why else measured(chosen, one)
+        row |= {} if why else measured(chosen, one)
     except (OutcomesError, NoRowError) as problem:
-        why, found = str(problem), None
-    if found is None:
-        row |= {"why": why or "no such case ran"}
-        return row | {"note": joined(f"not computable: {row['why']}", one.on_cannot_tell)}
-    row |= found
+        why = str(problem)
+    if why:
+        return row | {"why": why, "note": joined(f"not computable: {why}", one.on_cannot_tell)}
     verdict, words = decide(one, row)
     row["verdict"] = verdict
     level = "" if one.level == 0.95 or one.rule == "point" else f"bounds at level {one.level:.4g}"
-    row["note"] = joined(words, row["note"], level, accepted(one, row))
+    row["note"] = joined(words, row["note"], level, one_look(one, row), accepted(one, row))
+    if verdict == "pass" and one.metric.side == "security":
+        row["note"] = joined(idle(runs, one), row["note"])
     if verdict == "cannot tell":
         row["note"] = joined(row["note"], one.on_cannot_tell)
     return row
 
 
-def measured(runs: Outcomes, one: Requirement) -> dict[str, Any] | None:
-    """The rate or the difference of a requirement as its verb gives it; None without a row."""
-    if not one.against:
-        options = {"level": one.level, "cluster": one.cluster, "judge": one.judge}
-        table = rates(runs, one.metric.symbol, **options)
-        if len(table) > 1:
-            modes = ", ".join(table["mode"])
-            raise ValueError(f"{one}: several modes ({modes}); name one in where")
-        found = table.to_dict("records")[0]
-        return {name: found[name] for name in CARRIED} | {"note": found["note"]}
-    modes = [one.against, str(one.where["mode"])]
+def measured(runs: Outcomes, one: Requirement) -> dict[str, Any]:
+    """The rate or the difference of a requirement as its verb gives it."""
     options = {"level": one.level, "cluster": one.cluster, "judge": one.judge}
+    if one.against:
+        return change_measured(runs, one, options)
+    method = "anytime" if one.rule == "anytime" else "wilson"
+    table = rates(runs, one.metric.symbol, method=method, **options)
+    if len(table) > 1:
+        modes = ", ".join(table["mode"])
+        raise ValueError(f"{one}: several modes ({modes}); name one in where")
+    found = table.to_dict("records")[0]
+    if one.judge is not None and not found["missing"]:
+        found |= {"outer_low": found["low"], "outer_high": found["high"]}
+    return {name: found[name] for name in (*CARRIED, "note")}
+
+
+def change_measured(
+    runs: Outcomes, one: Requirement, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The difference, mode minus the other, with its bounds and those with the missing outcomes at
+    their worst.
+    """
+    modes = [one.against, str(one.where["mode"])]
     found = compare(runs, one.metric.symbol, modes=modes, **options).to_dict("records")[0]
+    row = {name: found[name] for name in WORDS} | {"n": found["n_pairs"]}
+    ends = {name: found[name] for name in ("diff", "low", "high")}
+    missing = found.get("missing", pd.NA)
+    row["missing"] = 0 if pd.isna(missing) else int(missing)
+    outer = [found[name] if row["missing"] else ends[name[6:]] for name in OUTER]
+    if one.rule == "anytime" and row["state"] == "ok":
+        if unit_of(runs, one.cluster).keys or row["missing"]:
+            why = "looked at often, a difference needs independent cases that ran once, all known"
+            row |= {"state": "none", "why": why, "note": f"not computable: {why}"}
+        else:
+            cells = (int(found[name]) for name in ("both", "b", "c", "neither"))
+            result = anytime_pairs(*cells, level=one.level)
+            ends |= {"low": result.low, "high": result.high}
+            outer, row["method"] = [result.low, result.high], "anytime pairs"
     turn = found["mode_a"].lower() == one.against.lower()  # then A - B is the other minus the mode
-    ends = (found["diff"], found["low"], found["high"])
-    value, low, high = (-ends[0], -ends[2], -ends[1]) if turn else ends
-    names = ("state", "why", "method", "unit", "suite_version", "source", "seed", "note")
-    words = {name: found[name] for name in names}
-    mode = found["mode_b"] if turn else found["mode_a"]
-    return words | {"n": found["n_pairs"], "value": value, "low": low, "high": high, "mode": mode}
+    low, high, lowest, highest = ends["low"], ends["high"], *outer
+    row["value"] = -ends["diff"] if turn else ends["diff"]
+    row["low"], row["high"] = (-high, -low) if turn else (low, high)
+    row["outer_low"], row["outer_high"] = (-highest, -lowest) if turn else (lowest, highest)
+    row["mode"] = found["mode_b"] if turn else found["mode_a"]
+    return row
+
+
+OUTER = ("outer_low", "outer_high")
 
 
 def version_refusal(runs: Outcomes, one: Requirement) -> str:
@@ -174,8 +212,6 @@ def decide(one: Requirement, row: Mapping[str, Any]) -> tuple[str, str]:
     safe, unsafe = (row["high"], row["low"]) if one.upper else (row["low"], row["high"])
     if not one.keeps(safe):
         return ("cannot tell" if one.keeps(unsafe) else "fail"), ""
-    if one.against:
-        return "pass", ""
     if not one.keeps(row["outer_high"] if one.upper else row["outer_low"]):
         return "cannot tell", f"{row['missing']} missing outcomes could turn it"
     few = too_few_clusters(one, row)
@@ -187,7 +223,7 @@ def too_few_clusters(one: Requirement, row: Mapping[str, Any]) -> str:
     a bound beyond the threshold.
     """
     clusters = row.get("clusters")
-    if clusters is None or pd.isna(clusters) or int(clusters) == row["n"]:
+    if clusters is None or pd.isna(clusters) or one.rule != "bound":
         return ""
     groups = int(clusters)
     room = one.threshold if one.upper else 1 - one.threshold
@@ -208,62 +244,73 @@ def accepted(one: Requirement, row: dict[str, Any]) -> str:
     """What the rule accepts with this n and these missing outcomes; fills `accept`, `p_pass` and
     `more`.
     """
-    n, missing = row["n"], row["missing"]
-    if one.against or not n:
-        return ""
-    clusters = row.get("clusters")
-    clustered = clusters is not None and not pd.isna(clusters) and int(clusters) != n
+    n, missing, few = row["n"], row["missing"], too_few_clusters(one, row)
+    if one.against or not n or few:
+        return few
+    if row["verdict"] == "cannot tell" and not missing:
+        row["more"] = more_cases(one, row)
+    more = f"about {row['more']} more cases like these would decide" if row.get("more") else ""
+    clustered = row["clusters"] is not None and not pd.isna(row["clusters"])
     if (clustered and one.rule != "point") or one.judge is not None:
-        few = too_few_clusters(one, row)
-        by = "how the events lie in the clusters" if clustered else "the labels"
-        return few or f"no acceptance number: whether a count passes depends on {by}"
-    accept = acceptance(one, n, missing)
+        by = "the labels" if one.judge is not None else "how the events lie in the clusters"
+        return joined(f"no acceptance number: whether a count passes depends on {by}", more)
+    accept = acceptance(one.rule, n, missing, one.threshold, upper=one.upper, level=one.level)
     row["accept"] = accept
     if accept is None:
         row["p_pass"] = 0.0
-        return f"no result of {n} cases can pass this rule" + (
-            " with these missing" if missing else ""
+        return joined(
+            f"no result of {n} cases can pass this rule" + (" with these missing" * bool(missing)),
+            more,
         )
-    row["p_pass"] = float(
-        operating_curve(n, accept, one.threshold, direction="at most" if one.upper else "at least")
-    )
-    if row["verdict"] == "cannot tell" and one.rule == "bound" and not missing:
-        row["more"] = more_cases(one, row)
-    said = f"passes with k {'<=' if one.upper else '>='} {accept} of {n}"
-    return said + (
-        f"; about {row['more']} more cases like these would decide" if row.get("more") else ""
-    )
-
-
-def acceptance(one: Requirement, n: int, missing: int) -> int | None:
-    """The largest k (the smallest for a lower threshold) that passes; None when none does."""
-    method = "point" if one.rule == "point" else "wilson"
-    find = largest_k if one.upper else smallest_k
-    accept = find(n, one.threshold, method=method, level=one.level)
-    if accept is None or not missing:
-        return accept
-    # the missing outcomes at their worst are events of the larger sample (no events for a lower
-    # threshold), and both samples have to keep to the threshold
-    whole = find(n + missing, one.threshold, method=method, level=one.level)
-    if whole is None:
-        return None
-    if one.upper:
-        return min(accept, whole - missing) if whole >= missing else None
-    return max(accept, whole) if whole <= n else None
+    direction = "at most" if one.upper else "at least"
+    row["p_pass"] = float(operating_curve(n, accept, one.threshold, direction=direction))
+    return joined(f"passes with k {'<=' if one.upper else '>='} {accept} of {n}", more)
 
 
 def more_cases(one: Requirement, row: Mapping[str, Any]) -> int | None:
-    """How many more cases with this rate would bring a verdict; None where none would soon."""
-    n, rate = row["n"], row["rate"]
-    size = n
-    while size <= MOST_MORE:
-        size = math.ceil(size * 1.02) + 1
-        ends = interval(round(rate * size), size, level=one.level)
-        low, high = float(ends.low), float(ends.high)
+    """How many more cases like these would bring a verdict; None where none would soon."""
+    n, rate, worth = row["n"], row["rate"], row["n_eff"]
+    clusters = None if pd.isna(row["clusters"]) else row["clusters"]
+    if one.judge is not None or one.rule == "point" or (one.rule != "bound" and clusters):
+        return None
+    times = 1.0
+    while times <= MOST_MORE:
+        times = (math.ceil(n * times * 1.02) + 1) / n
+        if one.rule == "anytime":
+            k, size = (np.array([round(value * n * times)]) for value in (rate, 1))
+            (ends,) = plain_bounds(k, size, 0 * k, level=one.level, method=one.rule)
+            low, high = ends.low, ends.high
+        else:
+            low, high = map(float, score_limits(rate, worth * times, z_of(one.level)))
         safe, unsafe = (high, low) if one.upper else (low, high)
-        if one.keeps(safe) or not one.keeps(unsafe):
-            return size - n
+        more = row | {"clusters": clusters and int(clusters * times)}
+        if not one.keeps(unsafe) or (one.keeps(safe) and not too_few_clusters(one, more)):
+            return round(n * (times - 1))
     return None
+
+
+def one_look(one: Requirement, row: Mapping[str, Any]) -> str:
+    """What bounds that hold at every look cost against those of a single one."""
+    if one.rule != "anytime" or row["state"] != "ok":
+        return ""
+    words = "these bounds stay true however often one looks"
+    if one.against or pd.notna(row["clusters"]):
+        return words
+    single = interval(row["k"], row["n"], level=one.level)
+    times = (row["high"] - row["low"]) / float(single.high - single.low)
+    return f"{words}; they are {times:.1f} times as wide as those of one look"
+
+
+def idle(runs: Outcomes, one: Requirement) -> str:
+    """Say that a mode which does hardly any normal task passes as a switched-off system would."""
+    mode = one.where.get("mode")
+    chosen = runs.where(mode=mode) if mode is not None else runs
+    for symbol in ("task success", "final answer (benign)"):
+        if METRICS[symbol] in chosen.supports:
+            done = rates(chosen, symbol, by=None).to_dict("records")
+            slack = [row for row in done if row["state"] == "ok" and row["high"] < IDLE]
+            return f"the mode does hardly any normal task: {estimate_text(slack[0])}" if slack else ""
+    return ""
 
 
 def joined(*parts: str) -> str:

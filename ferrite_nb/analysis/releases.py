@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..count.cube import need_outcomes, vectors
+from ..estimate import difference_text
 from ..outcomes.frames import distinct
 from ..outcomes.table import Outcomes
 from ..schema import Table, made
 from ..stats.differences import difference
 from ..stats.followed import drift
+from ..stats.paired import paired_crossed, paired_units
 from ..stats.pairs import holm
-from ..stats.permutation import sign_flip
 from .gate import joined, verdict_row
 from .requirements import Requirement
 from .requirements import requirements as parse
@@ -46,8 +46,7 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> Table:
     Notes
     -----
     A series is one suite, so its cases are the same: a change is tested by the exact conditional
-    test with the case as stratum (with a cluster in the requirement by sign flips of the clusters'
-    changes). Fewer than half of the cases shared: Fisher's exact test, and the note says "different
+    test with the case as stratum (with clusters by sign flips of the clusters' changes). Fewer than half of the cases shared: Fisher's exact test, and the note says "different
     cases". A change of `judge_version` inside a series is no drift; the note says so. Drift is
     flagged when Holm's correction over the looks of a requirement in a series stays at or below 1 -
     level. Rows of different suite versions are never compared; to bridge two suites, run one
@@ -124,13 +123,11 @@ def flagged(
         for place, row in enumerate(part):
             missed *= 1 - (row.get("p_pass") or 0.0)
             row["p_any_pass"] = 1 - missed if row.get("p_pass") is not None else None
-            before = [runs[earlier["release"]] for earlier in part[:place]]
-            row["change_p"], words = change(runs[row["release"]], before, one, row, part[:place])
+            earlier = [old for old in part[:place] if old["judge_version"] == row["judge_version"]]
+            before = [runs[old["release"]] for old in earlier]
+            row["change_p"], words = change(runs[row["release"]], before, one, row, earlier)
             if place and row["judge_version"] != part[place - 1]["judge_version"]:
-                row["change_p"], words = (
-                    None,
-                    "the judge changed here: no change of the system is told",
-                )
+                words = joined("the judge changed here: that is no change of the system", words)
             row["note"] = joined(row["note"], words)
         p_values = [float("nan") if row["change_p"] is None else row["change_p"] for row in part]
         adjusted = holm(p_values, family="tested", alpha=1 - one.level)
@@ -157,29 +154,29 @@ def change(
         return None, ""
     keyed = all("case_id" in some.columns for some in (runs, *before))
     if keyed and one.metric.counted == "rows":
-        new, old = cases_of(runs, one), pd.concat([cases_of(some, one) for some in before])
-        old = old.groupby(["case", "unit"], sort=False)[["k", "n"]].sum().reset_index()
-        both = new.merge(old, on=["case", "unit"], suffixes=("", "_old"))
+        new, keys = cases_of(runs, one)
+        old = pd.concat([cases_of(some, one)[0] for some in before])
+        old = old.groupby("case_id", sort=False)[["k", "n"]].sum().reset_index()
+        both = new.merge(old, on="case_id", suffixes=("", "_old"))
         if len(both) >= SHARED * len(new):
-            if one.cluster:
-                gap = both["k"] / both["n"] - both["k_old"] / both["n_old"]
-                sums = gap.groupby(both["unit"], sort=False).sum().to_numpy()
-                return sign_flip(np.where(np.abs(sums) < 1e-12, 0.0, sums)).p, ""
+            rates = both["k"] / both["n"], both["k_old"] / both["n_old"]
+            marks = [both[key].to_numpy() for key in keys] or [both["case_id"].to_numpy()]
+            test: Any = paired_crossed if len(marks) == 2 else paired_units
+            result = test(*(rate.to_numpy() for rate in rates), *marks, level=one.level)
             counts = (both[name].to_numpy() for name in ("k", "n", "k_old", "n_old"))
-            return drift(*counts).p, ""
+            change = difference_text(result.diff, result.low, result.high)
+            words = f"{change} against the earlier ones on {len(both)} shared cases"
+            return result.p if keys else drift(*counts).p, words
     k, n = (sum(found[name] for found in earlier) for name in ("k", "n"))
-    return difference(row["k"], row["n"], k, n).p, "different cases: compared as unmatched"
+    who = "different cases" if keyed else "cases unknown"
+    return difference(row["k"], row["n"], k, n).p, f"{who}: compared as unmatched"
 
 
-def cases_of(runs: Outcomes, one: Requirement) -> pd.DataFrame:
-    """Events and known runs of each case of a requirement, with its cluster."""
+def cases_of(runs: Outcomes, one: Requirement) -> tuple[pd.DataFrame, list[str]]:
+    """Events and known runs of each case of a requirement, with its clusters, and their names."""
     chosen = runs.where(**one.where) if one.where else runs
     mode = [str(mode) for mode in distinct(chosen.table, "mode")]
-    keys = list(unit_of(chosen, one.cluster).keys) if one.cluster else []
-    keep = [*dict.fromkeys(["case_id", *keys])]
-    table = vectors(chosen, one.metric, mode, keep)
-    table = table[table["n0"] > 0]
-    unit = table[keys].astype(str).agg(" × ".join, axis=1) if keys else table["case_id"]
-    return pd.DataFrame(
-        {"case": table["case_id"], "unit": unit, "k": table["k0"], "n": table["n0"]}
-    )
+    keys = [key for key in unit_of(chosen, one.cluster).keys if key != "case_id"]
+    table = vectors(chosen, one.metric, mode, ["case_id", *keys])
+    table = table[table["n0"] > 0].rename(columns={"k0": "k", "n0": "n"})
+    return table[["case_id", *keys, "k", "n"]], keys

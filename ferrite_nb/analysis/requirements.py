@@ -13,7 +13,7 @@ from ..metrics import Metric, metric
 from ..stats._check import fraction, level_of
 
 LEAST_LEVEL = 0.5
-RULES = {name: name for name in ("bound", "point")} | {
+RULES = {name: name for name in ("bound", "point", "anytime")} | {
     "upper": "bound",
     "lower": "bound",
 }
@@ -24,8 +24,10 @@ ENDS = ("at_most", "at_least", "drop_at_most", "rise_at_most")
 class Requirement:
     """One requirement: a metric, a threshold and the rule that decides, for rows that meet `where`.
 
-    `rule` is "bound" (the interval has to keep to the threshold) or "point" (k/n alone). With `against` the threshold is on the
-    difference from that mode, on the same cases: `upper` says whether a rise or a drop is limited.
+    `rule` is "bound" (the interval has to keep to the threshold), "anytime" (the same with an
+    interval that holds at all looks together) or "point" (k/n alone). With `against` the threshold
+    is on the difference from that mode, on the same cases: `upper` says whether a rise or a drop is
+    limited.
     `level`, `cluster` (the unit of independence) and `judge` belong to the interval.
     `suite_version` is the version that the requirement was written for. `owner`, `schedule` and
     `on_cannot_tell` are carried into the verdict.
@@ -50,7 +52,7 @@ class Requirement:
     def rule_name(self) -> str:
         """The rule in words, as tables show it."""
         side = "upper bound" if self.upper else "lower bound"
-        return "point" if self.rule == "point" else side
+        return {"point": "point", "anytime": f"anytime {side}"}.get(self.rule, side)
 
     def __str__(self) -> str:
         """The requirement as a line, the threshold always in it: "ASR at most 2.0% (mode On)"."""
@@ -139,9 +141,11 @@ def _one(given: Any, place: int) -> Requirement:
         )
     rule = RULES.get(str(given.get("rule", "bound")))
     if rule is None:
-        raise ValueError(f'{where}: rule must be "bound" or "point", got {given["rule"]!r}')
+        raise ValueError(f'{where}: rule must be "bound", "point" or "anytime", got {given["rule"]!r}')
     upper = ends[0] in ("at_most", "rise_at_most")
-    if change and rule != "bound":
+    if rule == "anytime" and given.get("judge") is not None:
+        raise ValueError(f"{where}: the bounds of rule anytime know nothing of a judge; leave it out")
+    if change and rule == "point":
         raise ValueError(f"{where}: a difference is decided by its bound, got rule {rule!r}")
     if str(given.get("rule")) in ("upper", "lower") and (given["rule"] == "upper") != upper:
         raise ValueError(

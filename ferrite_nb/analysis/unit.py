@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..count.cube import NO_VALUE, check_columns, repeated
 from ..estimate import state_of
 from ..outcomes.table import Outcomes
+from ..stats.anytime import anytime_clusters, anytime_interval
 from ..stats.clusters import clustered_interval, crossed_interval
 from ..stats.intervals import interval
 
@@ -142,6 +143,8 @@ def bounds(
         )
         lost = [f"no row here has the label {key}" for key in sample.labels if n]
         return _with_notes(one[0], lost)
+    if method == "anytime":
+        return anytime_bounds(sample, labels, level)
     if method != "wilson" or z is not None:
         raise ValueError(
             'with clusters the interval is the clustered Wilson one: leave method="wilson", z=None'
@@ -178,13 +181,38 @@ def bounds(
     )
 
 
+def anytime_bounds(sample: Sample, labels: dict[str, NDArray[Any]], level: float) -> Bounds:
+    """The bounds of one cell with clusters that hold after every cluster."""
+    k, n, _ = sample.totals
+    if len(labels) == 2:
+        why = "two crossed keys have no bounds that hold at every look; name one"
+        return Bounds(*[math.nan] * 5, None, "anytime", "none", why)
+    (mark,) = labels.values()
+    code, values = pd.factorize(mark)
+    known, lost = sample.n, sample.n + sample.missing
+    ends = []
+    for events, cases in ((sample.k, known), (sample.k, lost), (sample.k + sample.missing, lost)):
+        sums = [np.bincount(code, each, len(values)).astype("int64") for each in (events, cases)]
+        ends.append(anytime_clusters(*sums, level=level))
+    (one, *_), clusters = ends, len(set(code[known > 0]))
+    outer = min(end.low for end in ends), max(end.high for end in ends)
+    state, why = state_of(n, k / n, one.low)
+    return Bounds(one.low, one.high, *outer, math.nan, clusters, "anytime clusters", state, why)
+
+
 def plain_bounds(
     k: Ints, n: Ints, missing: Ints, *, level: float, method: str = "wilson", z: float | None = None
 ) -> list[Bounds]:
     """The bounds of many cells whose rows are independent, in one call of each routine."""
-    found = interval(k, n, method=method, level=level, z=z)
-    floor = interval(k, n + missing, method=method, level=level, z=z)
-    ceiling = interval(k + missing, n + missing, method=method, level=level, z=z)
+    if method == "anytime" and z is not None:
+        raise ValueError("bounds that hold at every look follow level; leave z=None")
+
+    def ends(events: Ints, cases: Ints) -> Any:
+        if method == "anytime":
+            return anytime_interval(events, cases, level=level)
+        return interval(events, cases, method=method, level=level, z=z)
+
+    found, floor, ceiling = ends(k, n), ends(k, n + missing), ends(k + missing, n + missing)
     outer_low, outer_high = np.fmin(found.low, floor.low), np.fmax(found.high, ceiling.high)
     rows = []
     for place, (events, cases) in enumerate(zip(k.tolist(), n.tolist(), strict=True)):

@@ -38,6 +38,10 @@ class Components:
     note: str = ""
 
 
+class Confounded(ValueError):
+    """Facets that these rows cannot tell apart."""
+
+
 def components(
     outcome: Any, facets: Mapping[str, Any], *, repeat: bool = True, level: float = 0.95
 ) -> Components:
@@ -69,8 +73,8 @@ def components(
 
     Raises
     ------
-    ValueError
-        Facets are confounded (also a facet of one level): the message names them.
+    Confounded
+        A ValueError: facets are confounded (also a facet of one level): the message names them.
 
     Notes
     -----
@@ -109,7 +113,7 @@ def components(
     level = _check.level_of(level)
     component, part, gain, lost = _fit(values, code)
     if lost:
-        raise ValueError(
+        raise Confounded(
             f"facets {', '.join(lost)} are confounded: these rows cannot tell them apart "
             f"({MEAN}: a facet of one level; {REPEAT}: a level for every row); leave one out"
         )
