@@ -112,6 +112,9 @@ def one_pair(
     if any(lost):
         ends = [tested(rates_of(part, places, asked, up), asked) for up in (0, 1)]
         out["ends"] = (lost, *((end["diff"], end["p"]) for end in ends))
+        out["missing"] = sum(lost)
+        out["outer_low"] = min(end["low"] for end in (out, *ends))
+        out["outer_high"] = max(end["high"] for end in (out, *ends))
     return out
 
 
