@@ -270,7 +270,7 @@ class _Releases:
             said = [
                 _marks.missing_words(row),
                 _verdict(row),
-                "" if missing(row.get("drift")) else style.drawable(row["drift"]),
+                "changed" if row.get("drift") == "yes" else "",
             ]
             words = style.wrap_label(", ".join([estimate.label(), *filter(None, said)]), self.right)
             words = words.replace("\u00a0", " ")
