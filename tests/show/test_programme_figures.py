@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import ferrite_nb as fnb
+from ferrite_nb.analysis.passing import curve
 from ferrite_nb.show import figures, style
 
 from . import hand
