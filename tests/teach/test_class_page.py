@@ -41,7 +41,7 @@ def test_every_choice_has_one_figure_with_alt_text_and_a_table(html: str) -> Non
 
 
 def test_numbers_are_those_of_the_rates(html: str) -> None:
-    assert "121/787 = 15.4% [5.4, 36.8]" in html
+    assert "LoopOnly 121/787 [5.4, 36.8]" in html
     assert "reconstructed" in html
 
 
