@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _check
+from .differences import newcombe_limits
 from .intervals import score_limits
 from .judge import lang_reiczigel
-from .paired import newcombe_limits
 
 NAN = float("nan")
 MOST = 10**12

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr, stdtrit
 
 from . import _check, _groups
-from .intervals import score_limits
+from .differences import newcombe_limits
 from .pairs import holm, mcnemar
 from .permutation import sign_flip
 
@@ -363,25 +363,6 @@ def _newcombe(a: Floats, b: Floats, n: float, z: float) -> tuple[float, float]:
     )
     both, only_a, only_b, neither = cells * (n / len(a))
     return newcombe_limits(both, only_a, only_b, neither, z)
-
-
-def newcombe_limits(
-    both: float, b: float, c: float, neither: float, z: float
-) -> tuple[float, float]:
-    """Newcombe's method 10 for any real counts and any quantile."""
-    n = both + b + c + neither
-    rates = np.array([(both + b) / n, (both + c) / n])
-    lows, highs = score_limits(rates, n, z)
-    below, above = rates - lows, highs - rates
-    cross = both * neither - b * c
-    if cross > 0:
-        cross = max(cross - n / 2, 0.0)
-    margins = math.sqrt(max((both + b) * (c + neither) * (both + c) * (b + neither), 0.0))
-    phi = cross / margins if margins > 1e-12 else 0.0
-    down = below[0] ** 2 - 2 * phi * below[0] * above[1] + above[1] ** 2
-    up = above[0] ** 2 - 2 * phi * above[0] * below[1] + below[1] ** 2
-    diff = float(rates[0] - rates[1])
-    return diff - math.sqrt(max(down, 0.0)), diff + math.sqrt(max(up, 0.0))
 
 
 def _subset_limits(sums: Floats, sizes: Floats, level: float) -> tuple[float, float] | None:

@@ -21,19 +21,6 @@ from scipy.stats import binom
 from ._check import choice, count, counts_of, fraction, level_of, z_of
 from .intervals import interval, limit
 
-__all__ = [
-    "SampleSize",
-    "largest_k",
-    "mcnemar_power",
-    "n_for_h",
-    "n_for_half_width",
-    "n_for_zero_events",
-    "operating_curve",
-    "power_h",
-    "smallest_discordant",
-    "smallest_k",
-]
-
 SLACK = 1e-12  # a bound that equals its threshold passes, whatever the last digit of either
 GATE_METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point")
 

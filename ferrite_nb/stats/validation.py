@@ -16,8 +16,6 @@ import numpy as np
 from ._check import count, counts, level_of, z_of
 from .intervals import interval
 
-__all__ = ["JudgeValidation", "Kappa", "judge_validation", "kappa"]
-
 NAN = math.nan
 
 

@@ -26,7 +26,6 @@ CONTRACT = [
     "paired_difference",
     "difference",
     "sign_flip",
-    "repeated_pairs",
     "paired_quantile",
     "cochrans_q",
     "cmh",
