@@ -311,8 +311,7 @@ def _likelihood(
 def crossed_interval(
     k: Any, n: Any, first: Any, second: Any, *, level: float = 0.95
 ) -> CrossedInterval:
-    """The confidence interval of a rate whose cases have two crossed labels, such as user task and
-    injection.
+    """The confidence interval of a rate whose cases have two crossed labels (task, injection).
 
     Parameters
     ----------

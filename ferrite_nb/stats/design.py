@@ -72,8 +72,7 @@ def clustered_counts(clusters: int, size: int, rate: float, *, icc: float) -> ND
 def cluster_effect(
     clusters: int, size: int, rate: float, *, icc: float, level: float = 0.95
 ) -> ClusterEffect:
-    """Design effect, effective cases, and the true coverage of a Wilson interval that ignores the
-    clusters.
+    """What clusters do to a run: design effect, effective cases, true coverage of plain Wilson.
 
     Parameters
     ----------

@@ -398,6 +398,6 @@ def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> 
         return abs(area - t) - z * math.sqrt(variance)
 
     dust = 1e-12
-    low = 0.0 if area == 0 else float(brentq(gap, dust, min(area, 1 - dust), xtol=1e-14))
-    high = 1.0 if area == 1 else float(brentq(gap, max(area, dust), 1 - dust, xtol=1e-14))
-    return Interval(low, high)
+    low = brentq(gap, dust, min(area, 1 - dust), xtol=1e-14) if gap(dust) > 0 else 0.0
+    high = brentq(gap, max(area, dust), 1 - dust, xtol=1e-14) if gap(1 - dust) > 0 else 1.0
+    return Interval(float(low), float(high))

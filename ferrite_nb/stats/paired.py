@@ -176,7 +176,7 @@ def paired_crossed(
 
     Not computable when
     -------------------
-    a key has one value: low and high are NaN.
+    a key has one value: low and high are NaN. A stratum has one value of a key: p is NaN too.
 
     Source
     ------
@@ -213,10 +213,13 @@ def paired_crossed(
             (d[stratum == one], [code[stratum == one] for code, _ in keys]) for one in range(many)
         ]
         cells = [min(len(np.unique(code)) for code in codes) - 1.0 for _, codes in parts]
+        if min(cells) < 1:
+            note = "a stratum has one unit of a key"
+            return PairedCrossed(diff, NAN, NAN, NAN, 0.0, NAN, NAN, units, note=note)
     variances = np.array([_two_way(values, codes) for values, codes in parts]) / cases**2
     variance = float(variances.sum())
-    spread = (variances**2 / np.maximum(cells, 1e-12)).sum()
-    df = fewest - 1.0 if strata is None else float(variance**2 / spread) if variance else cells[0]
+    spread = (variances**2 / cells).sum()
+    df = fewest - 1.0 if strata is None else float(variance**2 / spread) if variance else sum(cells)
     groups = fewest if strata is None else int(sum(cells) + len(cells))
     pure = min(_pure(d, code, many) for code, many in keys)
     n_eff = _worth(rate_a, rate_b, variance, groups, pure, None)

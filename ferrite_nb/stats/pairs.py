@@ -171,8 +171,7 @@ def _p_values(p: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def cohens_h(p1: float, p2: float) -> float:
-    """Cohen's effect size of two proportions, signed: 2 asin(sqrt p1) - 2 asin(sqrt p2), in [-pi,
-    pi].
+    """Cohen's signed effect size of two proportions, 2 asin(sqrt p1) - 2 asin(sqrt p2).
 
     Raises
     ------

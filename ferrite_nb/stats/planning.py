@@ -34,8 +34,7 @@ class SampleSize:
 
 
 def n_for_half_width(p: float, half_width: float, *, level: float = 0.95) -> int:
-    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side of its
-    centre.
+    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side.
 
     Parameters
     ----------
@@ -290,8 +289,9 @@ def smallest_k(
     level: float = 0.95,
     z: float | None = None,
 ) -> int | None:
-    """Smallest number of events in n cases that passes "at least `threshold`"; arguments as in
-    `largest_k`.
+    """Smallest number of events in n cases that passes "at least `threshold`".
+
+    The arguments are those of `largest_k`.
 
     Returns
     -------

@@ -104,8 +104,7 @@ def n_for_gate(
     level: float = 0.95,
     step: int = 1,
 ) -> GateSize:
-    """Cases that a gate needs so that a system of a stated true rate passes with a stated
-    probability.
+    """Cases that a gate needs to pass a system of a stated true rate with a stated probability.
 
     Parameters
     ----------
