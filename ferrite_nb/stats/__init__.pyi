@@ -21,6 +21,8 @@ from .followed import drift as drift
 from .followed import quantile_units as quantile_units
 from .followed import within as within
 from .garak import garak_interval as garak_interval
+from .gates import clustered_gate as clustered_gate
+from .gates import clusters_needed as clusters_needed
 from .homogeneity import homogeneity as homogeneity
 from .intervals import exact_test as exact_test
 from .intervals import interval as interval

@@ -113,8 +113,8 @@ def clustered_pass(
 
     Example
     -------
-    >>> round(clustered_pass(60, 10, 5, 0.02, icc=0.3), 2), round(clustered_pass(60, 10, 5, 0.02, icc=0), 4)
-    (0.16, 0.0195)
+    >>> [round(clustered_pass(60, 10, 5, 0.02, icc=icc), 4) for icc in (0.3, 0)]
+    [0.1649, 0.0195]
     """
     direction, k = choice(direction, "direction", ("at most", "at least")), count(k, "k")
     weights = clustered_counts(clusters, size, rate, icc=icc)

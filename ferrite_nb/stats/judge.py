@@ -320,7 +320,8 @@ def double_sample(
     if tp + fp > k or fn + tn > n - k:
         raise ValueError(
             f"the labels are not a part of this run: {tp + fp} labelled flags of {k}, "
-            f"{fn + tn} labelled unflagged outputs of {n - k}; use rogan_gladen for labels from elsewhere"
+            f"{fn + tn} labelled unflagged outputs of {n - k}; "
+            "use rogan_gladen for labels from elsewhere"
         )
     if n == 0:
         return DoubleSample(NAN, NAN, NAN, NAN, NAN, "no output was judged")

@@ -32,7 +32,7 @@ class CorrectedDifference:
 
 @dataclass(frozen=True)
 class LabelsNeeded:
-    """How many labels a mode needs; `best_half` is the half width that no number of labels beats."""
+    """How many labels a mode needs; no number of labels beats the half width `best_half`."""
 
     labels: float
     best_half: float
@@ -84,7 +84,7 @@ def corrected_difference(
     """
     cells = [_check.count(v, n) for v, n in zip((both, b, c, neither), CELLS, strict=True)]
     z = _check.z_of(_check.level_of(level))
-    sets = [[_check.count(v, "labels") for v in labels] for labels in (labels_a, labels_b or [])]
+    sets = [_four(labels_a, "labels_a"), [] if labels_b is None else _four(labels_b, "labels_b")]
     if not sum(cells):
         return CorrectedDifference(NAN, NAN, NAN, note="no case")
     for labels in filter(None, sets):
@@ -96,6 +96,14 @@ def corrected_difference(
 
 
 CELLS = ("both", "b", "c", "neither")
+
+
+def _four(labels: Any, name: str) -> list[int]:
+    """The counts (tp, fn, tn, fp), checked."""
+    counts = [_check.count(value, name) for value in _check.items(labels, name)]
+    if len(counts) != 4:
+        raise ValueError(f"{name} must be the counts (tp, fn, tn, fp), got {len(counts)}")
+    return counts
 
 
 def youden(labels: Sequence[float]) -> float:
@@ -217,8 +225,13 @@ def labels_needed(
     >>> labels_needed(0.12, 300, [0.1, 0.1, 0.1, 0.7], [0.95, 0.7], [0.97, 0.97]).labels
     108
     """
+    half = _check.fraction(half, "half", open_ends=True)
     z, cases = _check.z_of(_check.level_of(level)), _check.count(n, "n")
-    true = [_check.fraction(cell, "cells") * cases for cell in cells]
+    true = [_check.fraction(cell, "cells") * cases for cell in _check.items(cells, "cells")]
+    se, sp = (
+        [_check.fraction(one, name) for one in _check.items(rates, name)]
+        for rates, name in ((se, "se"), (sp, "sp"))
+    )
     counts = _flagged(true, se, sp)
     share = _check.fraction(positives, "positives", open_ends=True)
 

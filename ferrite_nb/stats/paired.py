@@ -123,6 +123,7 @@ def paired_units(
     (0.5602, 1.0, 0.000977)
     """
     first, second, level = *_rates(a, b), _check.level_of(level)
+    runs = None if runs is None else _check.count(runs, "runs")
     code, groups = _groups.codes(unit, "unit", len(first))
     cases = len(first)
     if not cases:
@@ -270,6 +271,10 @@ def missing_state(
     >>> missing_state([1] * 6 + [0] * 4, [0] * 5 + [None] + [0] * 4).state
     'decides nothing'
     """
+    for name, outcomes in (("a", a), ("b", b)):
+        wrong = [x for x in _check.items(outcomes, name) if x not in (0, 1, None)]
+        if wrong:
+            raise ValueError(f"{name} must be 0, 1 or None, got {wrong[0]!r}")
     known = np.array([x is not None and y is not None for x, y in zip(a, b, strict=True)])
     labels = None if unit is None else np.asarray(unit, dtype=object)
 

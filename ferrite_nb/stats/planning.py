@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from ._check import choice, count, counts_of, fraction, level_of, z_of
+from ._check import choice, count, counts_of, floats, fraction, level_of, z_of
 from .intervals import interval, limit
 
 SLACK = 1e-12  # a bound that equals its threshold passes, whatever the last digit of either
@@ -403,8 +403,9 @@ def detectable(n: float, discordant: float, *, power: float = 0.8, alpha: float 
     """
     from scipy.optimize import brentq
 
-    z, more = -float(ndtri(alpha / 2)), float(ndtri(power))
-    n, share = float(n), fraction(discordant, "discordant")
+    z = -float(ndtri(fraction(alpha, "alpha", open_ends=True) / 2))
+    more = float(ndtri(fraction(power, "power", open_ends=True)))
+    n, share = float(floats([n], "n")[0]), fraction(discordant, "discordant")
 
     def gap(delta: float) -> float:
         psi = max(share, delta)
