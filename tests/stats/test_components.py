@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferrite_nb.stats import components
@@ -54,6 +54,7 @@ def test_a_balanced_design_is_the_analysis_of_variance():
     assert found["repeat"] == pytest.approx(ms_r, abs=1e-12)
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.floats(-5, 5), st.floats(0.1, 4))
 def test_order_shift_names_and_scale_do_not_matter(seed, shift, scale):
     random = np.random.default_rng(seed)

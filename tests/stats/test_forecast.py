@@ -54,7 +54,7 @@ def test_the_band_holds_the_truth_and_the_usual_formula_does_not(chances):
 
 
 def test_everything_or_nothing_broken():
-    band = forecast(20, 50, 50, 10, 20)
+    band = forecast(50, 50, 50, 10, 20)
     assert (band.at_budget, band.steady, band.high) == (1.0, 1.0, 1.0) and band.low < 1
     band = forecast(0, 0, 50, 10, 20)
     assert (band.low, band.steady) == (0.0, 0.0) and band.high > 0
@@ -62,8 +62,20 @@ def test_everything_or_nothing_broken():
 
 @pytest.mark.parametrize(
     "given",
-    [(5, 40, 100, 10, 20), (0, 1, 100, 10, 20), (10, 10, 100, 10, 101), (0, 0, 0, 10, 20)],
-    ids=["hazard rises", "first hit in the second half", "beyond ten budgets", "no case"],
+    [
+        (5, 40, 100, 10, 20),
+        (20, 50, 50, 10, 20),
+        (0, 1, 100, 10, 20),
+        (10, 10, 100, 10, 101),
+        (0, 0, 0, 10, 20),
+    ],
+    ids=[
+        "hazard rises",
+        "all broken late",
+        "first hit in the second half",
+        "beyond ten budgets",
+        "no case",
+    ],
 )
 def test_what_cannot_be_forecast_has_no_band_but_a_reason(given):
     band = forecast(*given)
