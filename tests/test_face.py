@@ -28,6 +28,8 @@ VERBS = [
     "detector",
     "roc_curve",
     "attempts",
+    "components",
+    "plan",
     "releases",
     "estimate",
     "metrics",

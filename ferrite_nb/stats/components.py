@@ -100,7 +100,8 @@ def components(
     if not code or {MEAN, REPEAT} & set(code):
         raise ValueError(f"facets need names other than {MEAN} and {REPEAT}, got {list(code)}")
     cells = np.unique(np.stack(list(code.values())), axis=1, return_inverse=True)[1].ravel()
-    crossed, together = rows and len(code) == 2 and _levels(cells) < rows, " x ".join(code)
+    crossed = rows and len(code) == 2 and _levels(cells) < rows
+    together = " x ".join(code) if len(code) == 2 else ""
     if crossed and _levels(cells) > max(map(_levels, code.values())):
         code[together] = cells
     if repeat:
