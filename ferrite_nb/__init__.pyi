@@ -1,5 +1,6 @@
 from . import stats as stats
 from .analysis.attempts import attempts as attempts
+from .analysis.cases import cases as cases
 from .analysis.compare import compare as compare
 from .analysis.components import components as components
 from .analysis.detector import detector as detector

@@ -127,6 +127,8 @@ SHAPES: Mapping[str, Shape] = {
         words=("severity", "evidence", "consequence"),
         facts=("columns", "cells"),
     ),
+    # between the strata and `source` stands one column a mode
+    "cases": Shape("case_id", ("repeat",), (), words=("source",), facts=("metric",)),
     "rates": Shape(
         "metric",
         ("mode",),

@@ -23,7 +23,7 @@ from .outcomes.contract import OutcomesError
 from .outcomes.table import Outcomes
 from .show import figures, tables
 from .show.chart import Chart
-from .show.sentence import apart, sentence
+from .show.sentence import sentence
 
 __all__ = ["Explorer", "draw", "explore", "page"]
 
@@ -92,13 +92,12 @@ def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None
             pd.concat([shown, cost], ignore_index=True),
             f"{caption}, and what the same modes cost",
         )
-    shown, lines = apart(shown)
     table: str = tables.html(shown, caption=caption)
     if cost is not None and not beside:
         table += tables.html(cost, caption="What the same modes cost")
     if cost is None and METRICS[choice.metric].side == "security":
         table += "<p>No cost of these modes is in the record.</p>"
-    notes = "".join(f"<li>{html_text(note)}</li>" for note in (*lines, *cube.notes))
+    notes = "".join(f"<li>{html_text(note)}</li>" for note in cube.notes)
     said = f'<p role="status" class="{NO_MATH}"><strong>{html_text(sentence(chart.table))}</strong></p>'
     return {
         "figure": chart._repr_mimebundle_(include=["text/html"])[0]["text/html"],

@@ -8,12 +8,14 @@ version again and compares.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 SOLVED, LEARNER = FOLDER / "lab_chapter_29_solutions.ipynb", FOLDER / "lab_chapter_29.ipynb"
+LINE = re.compile(r"^(\s*\w+) = .*  # blank: (.*)$", re.MULTILINE)  # a line to be written
 BLANK = "answer = None  # your answer"
 PLACE = "*Write your answer here. A person grades it with the rubric above.*"
 
@@ -26,6 +28,8 @@ def learner(solved: str) -> str:
         if "solution" in cell.metadata.get("tags", []):
             cell.source = BLANK if code else PLACE
         cell.source = cell.source.replace(" (solved)\n", "\n")
+        if code:
+            cell.source = LINE.sub(r"\1 = None  # blank: \2", cell.source)
         cell.metadata.pop("tags", None)
         if code:
             cell.outputs, cell.execution_count = [], None

@@ -22,6 +22,7 @@ VERBS = [
     "gradient",
     "overhead",
     "limits",
+    "cases",
     "gate",
     "explore",
     "judges",

@@ -117,7 +117,7 @@ def scale_of(runs: Outcomes, by: str | Iterable[str] | Mapping[str, Iterable[str
         )
     column, *within = check_columns(runs, names, "by")
     there = pandas_of(runs.table.select(*labels(runs, [column])).unique())[column]
-    values = ordered_strata(column, there.fillna(NO_VALUE).astype(str))
+    values = ordered_strata(column, there.fillna("").astype(str).replace("", NO_VALUE))
     totals = {MICRO, MACRO} & set(values)
     if totals:
         raise ValueError(
@@ -185,6 +185,7 @@ def gradient_table(
         mine = [
             strata.get((value, *here)) or absent(micro, scale.column, value)
             for value in scale.order
+            if value != NO_VALUE or strata.get((value, *here), {"n": 0})["n"]
         ]
         mean = macro(mine, micro, scale.column, here in spans)
         test = tests.get(micro["mode"], NOTHING)

@@ -30,6 +30,26 @@ def need_outcomes(runs: Any) -> None:
         raise TypeError(f"outcomes are needed, got {kind}; make them with fnb.read or fnb.outcomes")
 
 
+def need_events(runs: Outcomes, metric: Metric) -> list[str]:
+    """The columns of outcomes that have cases with an event of this metric; raises for others."""
+    need_outcomes(runs)
+    have = runs.columns
+    if "case_id" not in have:
+        message = "a table of counts has no case_id: modes can only be compared on the same cases"
+        raise OutcomesError(message, column="case_id")
+    if metric.counted != "rows":
+        raise ValueError(
+            f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or "
+            "fnb.overhead"
+        )
+    lacking = [column for column in metric.columns if column not in have]
+    if lacking:
+        raise ValueError(
+            f"{metric.symbol} is not computable: {metric.gap} (no column {', '.join(lacking)})"
+        )
+    return have
+
+
 def check_columns(runs: Outcomes, names: Iterable[str], what: str) -> list[str]:
     """The named columns, or an error that lists what there is."""
     return columns_named(runs.columns, names, what)
@@ -53,10 +73,9 @@ def labels(runs: Outcomes, names: Sequence[str]) -> list[nw.Expr]:
 def filled(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Labels of a small table as plain text, with a word for the missing one."""
     for name in names:
-        text = frame[name]
-        frame[name] = (
-            text.astype(object).where(text.notna(), NO_VALUE) if text.hasnans else text
-        ).astype(str)
+        text = frame[name].astype(object)
+        blank = text.isna() | (text == "")  # an empty text names no stratum
+        frame[name] = text.where(~blank, NO_VALUE).astype(str)
     return frame
 
 
@@ -219,20 +238,7 @@ def vectors(
     cases: it serves all pairs of modes, and with the cluster or strata in `keep` those of each.
     Columns: those of `keep`, `k0`, `n0`, `m0`, `k1`, ... (in the order of `modes`) and `cases`.
     """
-    have = runs.columns
-    if "case_id" not in have:
-        message = "a table of counts has no case_id: modes can only be compared on the same cases"
-        raise OutcomesError(message, column="case_id")
-    if metric.counted != "rows":
-        raise ValueError(
-            f"{metric.symbol} is not an event of a case, so it has no pairs; see fnb.rates or "
-            "fnb.overhead"
-        )
-    lacking = [column for column in metric.columns if column not in have]
-    if lacking:
-        raise ValueError(
-            f"{metric.symbol} is not computable: {metric.gap} (no column {', '.join(lacking)})"
-        )
+    have = need_events(runs, metric)
     keep = check_columns(runs, keep, "strata")
     population, known, event = row_masks(metric, have)
     k, n, m = 1, 2**BITS, 4**BITS

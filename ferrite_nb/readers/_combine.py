@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..outcomes.contract import Note, OutcomesError
 from ..outcomes.declare import pandas_of, some
+from ..outcomes.identity import Keep
 from ..outcomes.table import Outcomes, outcomes
 
 
@@ -31,7 +32,7 @@ def combined(
     parts: Sequence[Outcomes],
     *,
     names: Sequence[str] = (),
-    keep: Literal["first", "last"] | None = None,
+    keep: Keep | None = None,
     check: Literal["auto", "full"] = "auto",
 ) -> Outcomes:
     """One table of several. With `names`, a part of one mode gets its name as the mode, one of
@@ -64,7 +65,9 @@ def combined(
     ]
     # Files that were named keep the order in which they were named.
     given = [mode for part in parts for mode in part.modes] if names else []
-    return replace(made, notes=(*notes, *said), tasks=tasks).declare(modes=given)
+    clusters = {part.cluster for part in parts}
+    made = replace(made, notes=(*notes, *said), tasks=tasks)
+    return made.declare(modes=given, cluster=clusters.pop() if len(clusters) == 1 else None)
 
 
 def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ...]]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -32,6 +33,7 @@ BAR_FROM = 200
 DEEP = " (nested too deeply)"
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+LONG = re.compile(rb"[0-9]{19}")
 # What can go wrong inside a damaged gzip stream.
 BROKEN = (EOFError, OSError, zlib.error)
 
@@ -114,7 +116,9 @@ def whole_file(path: Path | str, limit: int | None = None) -> bytes:
     return data
 
 
-def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
+def lines_of(
+    path: Path, tally: Tally, lines: IO[bytes] | None = None
+) -> Iterator[tuple[int, bytes, bool]]:
     """The lines of a file as (number, line, whether its end is there); blank lines and a byte order
     mark are skipped.
 
@@ -122,7 +126,7 @@ def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
     memory.
     """
     number = total = 0
-    with open_file(path) as stream:
+    with nullcontext(lines) if lines else open_file(path) as stream:
         while line := stream.readline(LINE_LIMIT):
             number += 1
             total += len(line)
@@ -143,17 +147,22 @@ def lines_of(path: Path, tally: Tally) -> Iterator[tuple[int, bytes, bool]]:
                 yield number, line, ended
 
 
-def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a file with one object per line, each with its line number.
+def json_lines(
+    path: Path, tally: Tally, *, exact: bool = False, lines: IO[bytes] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a file (or of `lines`) with one object per line, each with its line
+    number.
 
     A line that is no JSON is counted; a last line without its end is counted as half-written. A
-    bare NaN or Infinity is read. Text that is not UTF-8 is replaced and counted.
+    bare NaN or Infinity is read. Text that is not UTF-8 is replaced and counted. `exact` keeps
+    whole numbers that no 64 bits hold.
     """
-    for number, line, ended in lines_of(path, tally):
+    for number, line, ended in lines_of(path, tally, lines):
         place = f"{path.name}:{number}"
         try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
+            long = exact and LONG.search(line)
+            value = _lenient(line, place, tally) if long else orjson.loads(line)
+        except ValueError:
             try:
                 value = _lenient(line, place, tally)
             except ValueError as problem:
@@ -170,14 +179,15 @@ def json_lines(path: Path, tally: Tally) -> Iterator[tuple[int, dict[str, Any]]]
             tally.add("lines that hold no JSON object", place)
 
 
-def json_value(data: bytes, place: str, tally: Tally) -> Any:
+def json_value(data: bytes, place: str, tally: Tally, *, exact: bool = False) -> Any:
     """One JSON document from bytes. Raises `OutcomesError` with the place if it is damaged or
     nested too deeply.
     """
     data = data.removeprefix(BOM)
     try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
+        long = exact and LONG.search(data)
+        return _lenient(data, place, tally) if long else orjson.loads(data)
+    except ValueError:
         try:
             return _lenient(data, place, tally)
         except ValueError as problem:
@@ -294,5 +304,8 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def texts(values: Iterable[Any]) -> pd.Series:
     """A column of texts; a missing value stays missing."""
-    made = [one if one.__class__ is str or one is None else text_of(one) for one in values]
+    made = [
+        one if one.__class__ is str or one is None else None if one != one else text_of(one)
+        for one in values
+    ]
     return pd.Series(made, dtype="str")

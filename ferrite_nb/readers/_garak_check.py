@@ -12,7 +12,7 @@ import numpy as np
 
 from ._files import Tally
 from ._garak_report import Report, Scores, short_name
-from ._harness import number, text
+from .values import number, text
 
 SHOWN = 5
 

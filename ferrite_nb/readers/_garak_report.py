@@ -18,7 +18,8 @@ import orjson
 
 from ..outcomes.table import OutcomesError
 from ._files import Tally, json_value, lines_of
-from ._harness import listed, named, number, text
+from .values import inside as named
+from .values import listed, number, text
 
 SETUP = ("config", "start_run args config", "start_run setup")
 QUIET = ("completion", "digest", "tree_data", "payload_init", "probe_summary")

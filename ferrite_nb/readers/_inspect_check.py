@@ -6,8 +6,9 @@ import math
 from statistics import fmean
 from typing import Any
 
-from ._harness import listed, named, number, text
 from ._inspect_log import Log
+from .values import inside as named
+from .values import listed, number, text
 
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 

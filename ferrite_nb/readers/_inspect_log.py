@@ -12,7 +12,8 @@ from zipfile import ZipInfo
 from ..outcomes.table import OutcomesError
 from ._archives import member_bytes, members_of, open_zip
 from ._files import BOM, DOCUMENT_LIMIT, Tally, json_value, open_file
-from ._harness import listed, named, number, text
+from .values import inside as named
+from .values import listed, number, text
 
 CUT = "Key removed from summary"
 # Inspect shortens texts in a summary to this width and ends them with dots.

@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from ..outcomes.table import OutcomesError
 from ._files import Tally, json_file, json_lines, whole_file
-from ._harness import listed, named, number, text
 from .recognise import Head, separator_of
+from .values import inside as named
+from .values import listed, number, text
 
 Verdict = Literal["pass", "fail", "error"]
 BLOCK = re.compile(r"^\[(?P<label>.*?)\] ", re.DOTALL)
 # An output cell of the time before promptfoo had a column Status.
 MARK = re.compile(r"^\[(PASS|FAIL|ERROR)\]")
-NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass
@@ -37,17 +37,26 @@ class Row:
     latency: float | None = None
     tokens: float | None = None
     output: str | None = None
+    attempt: str = ""
 
 
-def rows_of(head: Head, tally: Tally) -> tuple[list[Row], Mapping[str, Any]]:
+@dataclass
+class Results:
+    """What a file says of itself: the totals it states, and the id of the evaluation."""
+
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    identity: str | None = None
+
+
+def rows_of(head: Head, tally: Tally) -> tuple[list[Row], Results]:
     """The rows of a file in any of the three forms, and the totals that it states."""
     path = head.path
     if head.columns:
-        return list(csv_rows(path, separator_of(head.header), tally)), NOTHING
+        return list(csv_rows(path, separator_of(head.header), tally)), Results()
     if head.keys & {"promptIdx", "testIdx"}:
         return [
             row_of(entry, f"{path.name}:{line}", tally) for line, entry in json_lines(path, tally)
-        ], NOTHING
+        ], Results()
     content = json_file(path, tally)
     results = content.get("results") if isinstance(content, dict) else None
     found = results if isinstance(results, list) else listed(named(results, None).get("results"))
@@ -58,7 +67,7 @@ def rows_of(head: Head, tally: Tally) -> tuple[list[Row], Mapping[str, Any]]:
             rows.append(row_of(entry, place, tally))
         else:
             tally.add("results that are no objects, left out", place)
-    return rows, named(results, "stats")
+    return rows, Results(named(results, "stats"), text(named(content, None).get("evalId")))
 
 
 def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
@@ -77,6 +86,15 @@ def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
             "rows whose grader failed: outcome missing, though promptfoo counts them as failed",
             place,
         )
+    parts = [
+        named(part, None).get("pass")
+        for part in listed(named(entry, "gradingResult").get("componentResults"))
+    ]
+    if verdict == "pass" and (False in parts or entry.get("score") == 0):
+        tally.add(
+            "rows that passed although a part of their grading failed, or with a score of 0; they count as passed",
+            place,
+        )
     label = named(provider, None).get("label") or named(provider, None).get("id") or provider
     return Row(
         provider=text(label) or "provider",
@@ -91,6 +109,8 @@ def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
         latency=None if error else number(entry.get("latencyMs")),
         tokens=None if error else number(named(entry, "tokenUsage").get("total")),
         output=text(named(entry, "response").get("output")),
+        # A row without an index is an attempt of its own.
+        attempt=f"{text(label)} {entry.get('promptIdx')} {entry.get('testIdx', place)}",
     )
 
 
@@ -180,4 +200,5 @@ def csv_row(
         description=description or None,
         error=(cells[0].split("\n")[0][:500] or "error") if verdict == "error" else None,
         output=cells[0],
+        attempt=f"{names[0]} {place}",
     )

@@ -12,9 +12,9 @@ import pandas as pd
 
 from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import some
-from ..outcomes.table import Outcomes, outcomes
 from ._files import Tally, frame_of, json_lines, part_of, progress, text_of
 from .recognise import Head, head_of, holds
+from .run import Asked, Run
 from .table import text_frame
 
 NAME = "Ferrite live run (results JSONL, report.csv)"
@@ -31,8 +31,8 @@ def sniff(head: Head) -> bool:
     return holds(head, ("run_key", "schema", "case_id")) or set(REPORT) <= set(head.columns)
 
 
-def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of live results files; several files are one store, in which the later run of a key
+def parse(paths: Sequence[Path], asked: Asked) -> list[Run]:
+    """Live results files; several files are one store, in which the later run of a key
     counts.
 
     Notes
@@ -44,7 +44,7 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
     tally = Tally()
     results = [path for path in sorted(paths) if head_of(path).json_start]
     if not results:
-        return _read_report(paths, options)
+        return [_report(paths)]
     for path in sorted(set(paths) - set(results)):
         tally.add("files of counts beside the results, not read", path.name)
     records = _latest(results, tally)
@@ -73,9 +73,8 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
                 place,
             )
     frame = _uncached(frame, records, tally)
-    return outcomes(
-        frame, read_from=some([path.name for path in results], 4), notes=tally.notes(), **options
-    )
+    name = some([path.name for path in results], 4)
+    return [Run(results[0], frame, name=name, notes=tally.notes())]
 
 
 def _latest(paths: Sequence[Path], tally: Tally) -> list[Record]:
@@ -251,99 +250,41 @@ def _prediction(record: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _read_report(paths: Sequence[Path], options: Mapping[str, Any]) -> Outcomes:
-    """Counts of report.csv as weighted rows. How two counts overlap is arbitrary, so that only
-    rates are supported.
+def _report(paths: Sequence[Path]) -> Run:
+    """The counts of report.csv as weighted rows: executed attacks, and stopped benign tasks. How
+    its other counts overlap is not told.
     """
     tally = Tally()
+    name = some([path.name for path in paths], 4)
     table = pd.concat([text_frame(head_of(path), tally) for path in paths], ignore_index=True)
+    kinds = {("attack", "executed"): "attack_success", ("benign", "false_positive"): "gated"}
     rows: list[dict[str, Any]] = []
-    for (group, mode), part in table[table["key"] == "all"].groupby(["group", "mode"], sort=False):
-        counts = {}
-        for _, line in part[part["section"].isin(["attack", "benign"])].iterrows():
-            k, n = pd.to_numeric(line[["k", "n"]], errors="coerce")
-            if not (0 <= k <= n and k % 1 == 0 and n % 1 == 0):
-                raise OutcomesError(
-                    f"{line['source']}: k = {line['k']} and n = {line['n']} must be whole with 0 <= k <= n"
-                )
-            counts[line["section"], line["metric"]] = int(k), int(n)
+    for line in table[table["key"] == "all"].to_dict("records"):
+        flag = kinds.get((line["section"], line["metric"]))
+        if flag is None:
+            continue
+        k, n = (pd.to_numeric(line[column], errors="coerce") for column in ("k", "n"))
+        if not (0 <= k <= n and k % 1 == 0 and n % 1 == 0):
+            raise OutcomesError(
+                f"{line['source']}: k = {line['k']} and n = {line['n']} must be whole with 0 <= k <= n"
+            )
         facts = {
-            "mode": "dryrun" if mode == "dry_run" else mode,
-            "group": group,
-            "suite_version": group,
+            "mode": "dryrun" if line["mode"] == "dry_run" else line["mode"],
+            "kind": line["section"],
+            "suite_version": line["group"],
+            "group": line["group"],
         }
-        rows += [facts | row for row in _attack_rows(counts) + _benign_rows(counts) if row["rows"]]
-    pairs = table[table["note"].str.contains("b=", na=False)]
-    notes = [
-        *tally.notes(),
-        "counts only (report.csv): no pairs and no clusters can be made from this table",
-    ]
-    notes += [
+        rows += [
+            facts | {flag: hit, "rows": int(count)}
+            for hit, count in ((True, k), (False, n - k))
+            if count
+        ]
+    if not rows:
+        raise OutcomesError(f"{name} holds no counts of attacks or benign tasks", file=name)
+    pairs = table[table["section"] == "paired"]
+    said = [
         f"paired in the file: {key} {note}"
         for key, note in zip(pairs["key"], pairs["note"], strict=True)
     ]
-    if not rows:
-        raise OutcomesError(
-            f"{some([path.name for path in paths], 4)} holds no counts of attacks or benign tasks"
-        )
-    frame = frame_of(rows).dropna(axis=1, how="all")
-    return outcomes(frame, read_from=some([path.name for path in paths], 4), notes=notes, **options)
-
-
-Counts = Mapping[tuple[str, str], tuple[int, int]]
-
-
-def _attack_rows(counts: Counts) -> list[dict[str, Any]]:
-    """Attack runs in this order: executed, blocked, else attempted, not attempted, not
-    measurable.
-    """
-    executed, n = counts.get(("attack", "executed"), (0, 0))
-    if ("attack", "executed") not in counts:
-        return []
-    attempted = counts.get(("attack", "attempted"), (None, n))[0]
-    blocked = counts.get(("attack", "blocked_of_attempted"), (None, 0))[0]
-    answered, runs = counts.get(("attack", "final_answer_given"), (None, n))
-    tried = executed if attempted is None else attempted
-    if not executed + (blocked or 0) <= tried <= n <= runs:
-        raise OutcomesError(
-            f"report.csv: executed {executed}, blocked {blocked}, attempted {attempted} of {n} do not fit"
-        )
-    cuts = {0, executed, executed + (blocked or 0), tried, n, runs} | (
-        {answered} if answered is not None else set()
-    )
-    return [
-        {
-            "kind": "attack",
-            "measurable": start < n,
-            "attempted": None if attempted is None or start >= n else start < tried,
-            "attack_success": None if start >= n else start < executed,
-            "blocked": None
-            if blocked is None or start >= n
-            else executed <= start < executed + blocked,
-            "final_answer": None if answered is None else start < answered,
-            "rows": end - start,
-        }
-        for start, end in zip(sorted(cuts)[:-1], sorted(cuts)[1:], strict=True)
-    ]
-
-
-def _benign_rows(counts: Counts) -> list[dict[str, Any]]:
-    """Benign runs: those with a refused action first."""
-    refused, n = counts.get(("benign", "false_positive"), (None, None))
-    answered, runs = counts.get(("benign", "final_answer_given"), (None, n))
-    if runs is None or (n is not None and n != runs):
-        return []
-    cuts = (
-        {0, runs}
-        | ({refused} if refused is not None else set())
-        | ({answered} if answered is not None else set())
-    )
-    return [
-        {
-            "kind": "benign",
-            "gated": None if refused is None else start < refused,
-            "final_answer": None if answered is None else start < answered,
-            "rows": end - start,
-        }
-        for start, end in zip(sorted(cuts)[:-1], sorted(cuts)[1:], strict=True)
-    ]
+    said.append("counts only (report.csv): no pairs and no clusters can be made from this table")
+    return Run(paths[0], frame_of(rows), name=name, notes=[*tally.notes(), *said])

@@ -12,10 +12,10 @@ import pandas as pd
 
 from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import some
-from ..outcomes.table import Outcomes, outcomes
 from ._ferrite_cases import cases_of, is_case, is_database, rows_of_database
 from ._files import Tally, frame_of, json_lines, part_of, text_of
 from .recognise import Head, head_of, holds
+from .run import Asked, Run
 from .table import text_frame
 
 NAME = "Ferrite scripted run (eval_report.csv, corpus.db, executions.jsonl)"
@@ -67,8 +67,8 @@ def sniff(head: Head) -> bool:
     )
 
 
-def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of a scripted run.
+def parse(paths: Sequence[Path], asked: Asked) -> list[Run]:
+    """A scripted run.
 
     The database is preferred to executions.jsonl, and that to the report: they hold the same run,
         and the first two
@@ -93,9 +93,8 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
         )
     frame = _joined(executions, cases, tally)
     frame = _canonical(frame, tally)
-    return outcomes(
-        frame, read_from=some([path.name for path in chosen], 4), notes=tally.notes(), **options
-    )
+    name = some([path.name for path in chosen], 4)
+    return [Run(chosen[0], frame, name=name, notes=tally.notes())]
 
 
 def _kind_of(head: Head) -> str:

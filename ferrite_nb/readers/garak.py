@@ -13,9 +13,9 @@ from ._files import Tally, json_file
 from ._garak_check import check_intervals, check_recount, evals_of
 from ._garak_report import Report, short_name
 from ._garak_rows import choose, doubts, frame_of, summary, version_key
-from ._harness import named as inside
 from ._harness import together, without_constants
 from .recognise import Head, head_of
+from .values import inside
 
 NAME = "garak report"
 

@@ -14,22 +14,12 @@ import pandas as pd
 from ..outcomes.contract import FLAGS, Words
 from ..outcomes.table import Outcomes, OutcomesError, outcomes
 from ._files import Tally, start_of
-from ._harness import (
-    columns_named,
-    flag_text,
-    listed,
-    loose_columns,
-    number,
-    score_column,
-    seen,
-    text,
-    together,
-    without_constants,
-)
-from ._harness import named as inside
+from ._harness import columns_named, together, without_constants
 from ._inspect_check import check_results
 from ._inspect_log import Log, is_log_archive, read_log
 from .recognise import Head
+from .run import seen
+from .values import flag_text, inside, listed, loose_columns, number, score_column, text
 
 NAME = "Inspect log"
 LETTERS = ("C", "I", "P")

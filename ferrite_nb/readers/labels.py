@@ -6,16 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..outcomes.contract import FALSE, MISSING, TRUE, OutcomesError, spelled
 from ..outcomes.declare import some
-from ..outcomes.table import Outcomes
 from . import pyrit, table
 from ._files import Tally
 from .recognise import Head, head_of
+from .run import Asked, Run
 
 NAME = "judge labels (a table with human labels; see ferrite_nb.readers.read_labels)"
 SPECIFIC = False
@@ -34,25 +33,27 @@ def sniff(head: Head) -> bool:
     } & names
 
 
-def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes if the caller declares them; else an explanation, since labels of a judge are no
+def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -> list[Run]:
+    """A plain table if the caller declares one; else an explanation, since labels of a judge are no
     outcomes of modes.
     """
-    if {"case_id", "attack_success", "attack_resisted"} & set(options):
-        return table.read(paths, named=named, **options)
-    names = paths[0].name
+    if asked.outcomes:
+        return table.parse(paths, asked, encoding=encoding)
+    name = paths[0].name
+    read = f"labels = ferrite_nb.readers.read_labels({name!r}) and call"
     columns = read_labels(paths[0]).columns
     if set(columns) >= COUNTS:
         raise OutcomesError(
-            f"{names} holds counts of a judge (tp, fn, tn, fp), not outcomes of modes. Read it with "
-            f"labels = ferrite_nb.readers.read_labels({names!r}) and call fnb.rates(runs, judge=labels)"
+            f"{name} holds counts of a judge (tp, fn, tn, fp), not outcomes of modes. Read it with "
+            f"{read} fnb.rates(runs, judge=labels)",
+            file=name,
         )
-    human = [name for name in columns if name.lower().startswith(HUMAN)] or ["<human>"]
+    human = [one for one in columns if one.lower().startswith(HUMAN)] or ["<human>"]
     raise OutcomesError(
-        f"{names} holds labels of judges (columns {some(columns, 12)}), not outcomes of modes. Read it with "
-        f"labels = ferrite_nb.readers.read_labels({names!r}) and call "
-        f"fnb.judges(labels, human={human[0]!r}, judges=[...]); "
-        "or declare case_id, mode and attack_success to read it as outcomes"
+        f"{name} holds labels of judges (columns {some(columns, 12)}), not outcomes of modes. Read "
+        f"it with {read} fnb.judges(labels, human={human[0]!r}, judges=[...]); "
+        "or declare case_id, mode and attack_success to read it as outcomes",
+        file=name,
     )
 
 

@@ -11,23 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from ..outcomes.table import Outcomes, OutcomesError, outcomes
+from ..outcomes.contract import OutcomesError
 from ._files import Tally, json_lines
-from ._harness import (
-    columns_named,
-    flag_text,
-    listed,
-    loose_columns,
-    number,
-    refuse_undeclared,
-    run_names,
-    score_column,
-    text,
-    together,
-    without_constants,
-)
-from ._harness import named as inside
 from .recognise import Head
+from .run import Asked, Run, run_names
+from .values import inside, listed, loose_columns, number, text
 
 NAME = "lm-evaluation-harness samples"
 
@@ -40,54 +28,28 @@ def sniff(head: Head) -> bool:
     return head.keys >= {"doc_id", "resps", "filtered_resps"}
 
 
-def read(
-    paths: Sequence[Path],
-    *,
-    named: str | None = None,
-    filter: str | None = None,
-    threshold: float | None = None,
-    **declared: Any,
-) -> Outcomes:
-    """The outcomes of sample files: one row per document, for one filter.
+def parse(paths: Sequence[Path], asked: Asked, *, filter: str | None = None) -> list[Run]:
+    """Sample files: one row per document, for one filter. The mode is the model, where the folder
+    of the file has its name, else the file; the suite is the task.
 
     Parameters
     ----------
     filter: which filter's rows to read. A document has one row per filter, so a file with several
         needs it.
-    threshold: turns a metric between 0 and 1 into an outcome: at or above it is true.
-    declared: the meaning of a metric, such as `attack_success="acc"` or `attack_resisted="acc"`.
-        Short fields of the document are columns (`kind="doc.kind"`). The mode is the model, where
-        the folder of the file has its name, else the file.
-
-    Returns
-    -------
-    Outcomes with `case_id` (hash of the document, or its number where hashes are missing or
-    repeated), `mode`, `suite` (task), the flags declared, and the metrics.
 
     Raises
     ------
-    OutcomesError: several filters and none named; no polarity declared (the message lists the
-        metrics and the line to type).
+    OutcomesError: several filters and none named; two rows of a document without a filter's name.
     """
-    tallies = [Tally() for _ in paths]
-    found = [one_filter(path, filter, tally) for path, tally in zip(paths, tallies, strict=True)]
-    several = len({task_of(path) for path in paths}) > 1
-    parts = []
-    for path, lines, tally in zip(paths, found, tallies, strict=True):
+    runs = []
+    for path in paths:
+        tally = Tally()
+        lines = one_filter(path, filter, tally)
+        frame, notes = frame_of(path, lines, asked.columns)
         scores = metrics_of(lines)
-        refuse_undeclared(path.name, scores, declared)
-        wanted = columns_named(declared)
-        frame, notes = frame_of(path, lines, wanted, several)
-        for name, values in scores.items():
-            made = [flag_text(value, threshold) for value in values]
-            frame[score_column(name, frame.columns, wanted)] = pd.array(made, dtype="str")
-        notes = [*notes, *tally.notes()]
-        parts.append(
-            outcomes(
-                without_constants(frame, declared), read_from=path.name, notes=notes, **declared
-            )
-        )
-    return together(parts, paths, named, declared, [task_of(path) for path in paths])
+        task = task_of(path)
+        runs.append(Run(path, frame, scores, task=task, notes=[*notes, *tally.notes()]))
+    return runs
 
 
 def one_filter(path: Path, wanted: str | None, tally: Tally) -> list[Line]:
@@ -107,6 +69,16 @@ def one_filter(path: Path, wanted: str | None, tally: Tally) -> list[Line]:
     if wanted is not None and wanted not in by_filter:
         raise OutcomesError(f"{path.name} has no filter {wanted!r}; there are {names}")
     kept = by_filter[wanted] if wanted is not None else lines
+    first: dict[str, Any] = {}
+    if not any("filter" in entry for _, entry in kept) and any(
+        first.setdefault(str(entry.get("doc_id")), entry) != entry for _, entry in kept
+    ):
+        raise OutcomesError(
+            f"{path.name} has several rows per document and names no filter, as old versions wrote "
+            "it: they are one row per filter, not repeats. Keep the rows of one filter in a file of "
+            "their own",
+            file=path.name,
+        )
     if len(kept) < len(lines):
         tally.add("rows of other filters left out", times=len(lines) - len(kept))
     return kept
@@ -140,9 +112,7 @@ def task_of(path: Path) -> str:
     return found.group("task") if found else run_names([path])[0].removeprefix("samples_")
 
 
-def frame_of(
-    path: Path, lines: Sequence[Line], wanted: set[str], several: bool
-) -> tuple[pd.DataFrame, list[str]]:
+def frame_of(path: Path, lines: Sequence[Line], wanted: set[str]) -> tuple[pd.DataFrame, list[str]]:
     """One row per document, without the metrics."""
     task, folder = task_of(path), path.resolve().parent.name
     model = folder if "__" in folder else None
@@ -150,7 +120,7 @@ def frame_of(
     hashed = all(hashes) and len(set(hashes)) == len(set(zip(hashes, ids, strict=True)))
     cases = [case or "" for case in (hashes if hashed else ids)]
     columns: dict[str, Any] = {
-        "case_id": [f"{task}/{case}" for case in cases] if several else cases,
+        "case_id": cases,
         "mode": model or run_names([path])[0],
         "suite": task,
         "source": [f"{path.name}:{line}" for line, _ in lines],

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from inspect import Parameter, signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -18,10 +19,12 @@ import narwhals.stable.v2 as nw
 
 from ..outcomes.contract import Declaration, OutcomesError
 from ..outcomes.declare import some
+from ..outcomes.identity import Keep
 from ..outcomes.table import Outcomes, const, outcomes
 from ._combine import combined
 from ._files import Tally, names_in, progress, walk
 from .recognise import Head, head_of
+from .run import Asked, Run, outcomes_of
 
 # One line per reader, in the order in which they are asked. The plain table takes what no other one
 # knows.
@@ -40,6 +43,7 @@ READERS = (
     "scores",
     "table",
 )
+RULES = ("keep", "check")
 PEEK = 2_000
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".ipc"}
 NOT_RESULTS = {
@@ -69,9 +73,9 @@ class Reader(Protocol):
     def sniff(self, head: Head) -> bool:
         """Whether this reader knows the file."""
 
-    def read(self, paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-        """Outcomes of one or more files (or of one folder). `named` is the name that the caller
-        gave to them.
+    def parse(self, paths: Sequence[Path], asked: Asked, **options: Any) -> list[Run]:
+        """The runs in one or more files, or in one folder. The keyword arguments of a reader's own
+        `parse` are the options of its format.
         """
 
 
@@ -84,8 +88,10 @@ def readers() -> tuple[Reader, ...]:
 def read(
     path: Any,
     *,
-    keep: Literal["first", "last"] | None = None,
+    keep: Keep | None = None,
     check: Literal["auto", "full"] = "auto",
+    cluster: str | Sequence[str] | None = None,
+    baseline: str | None = None,
     **declared: Declaration | Any,
 ) -> Outcomes:
     """Read results of any known format, or declare the columns of a plain table.
@@ -95,9 +101,11 @@ def read(
     path: a file, a folder, a glob pattern or a list of them; a dict {"before": path, "after":
         path}, whose names become the modes (cases pair by name, within one task of a harness); or a
         frame of pandas, Polars, PyArrow, DuckDB or Spark.
-    keep: which of several rows with one key stays: "first" or "last"; without it a duplicate
-        raises.
+    keep: which of several rows of one attempt stays: "first", "last", or the first "known" outcome.
+        Without it copies count once, a retry replaces an error, and two outcomes raise.
     check: "full" looks for duplicate keys also in a file so large that its rows stay on the engine.
+    cluster, baseline: what belongs together, and the mode without defence; see `Outcomes.declare`.
+        A reader that knows its clusters declares them.
     declared: which column is which, as in `fnb.outcomes`; and the options of a format, such as
         `threshold=` and `detector=` of a garak report.
 
@@ -118,8 +126,10 @@ def read(
         if not path:
             raise ValueError("name at least one file: fnb.read({'before': path, 'after': path})")
         parts = {str(name): _read(what, str(name), options) for name, what in path.items()}
-        return combined(list(parts.values()), names=list(parts), keep=keep, check=check)
-    return _read(path, None, options)
+        made = combined(list(parts.values()), names=list(parts), keep=keep, check=check)
+    else:
+        made = _read(path, None, options)
+    return made.declare(cluster=cluster, baseline=baseline)
 
 
 def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
@@ -143,7 +153,7 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
     parts = []
     for reader, paths in groups.items():
         try:
-            part = reader.read(paths, named=named, **options)
+            part = _made(reader, paths, named, options)
         except UnicodeEncodeError:
             odd = next(
                 (ascii(path.name) for path in paths if not _utf8(path.name)),
@@ -155,6 +165,33 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
         parts.append(replace(part, notes=(f"read as: {reader.NAME}", *part.notes)))
     result = combined(parts, keep=options["keep"], check=options["check"])
     return replace(result, notes=(*result.notes, *tally.notes()))
+
+
+def _made(
+    reader: Reader, paths: Sequence[Path], named: str | None, options: Mapping[str, Any]
+) -> Outcomes:
+    """The outcomes of the files of one format: what is no option of the format is a declaration."""
+    if not hasattr(reader, "parse"):
+        return reader.read(paths, named=named, **options)  # type: ignore[attr-defined]
+    mine, known = options_of(reader), {"threshold"}.union(*map(options_of, readers()))
+    given = {name: value for name, value in options.items() if name in known}
+    declared = {name: value for name, value in options.items() if name not in {*known, *RULES}}
+    wrong = sorted(set(given) - mine - {"threshold"})
+    if wrong:
+        raise ValueError(f"{some(wrong)}: {reader.NAME} has no such option")
+    asked = Asked(declared, named)
+    runs = reader.parse(paths, asked, **{name: given[name] for name in mine & set(given)})
+    rest = {name: given[name] for name in {"threshold"} & set(given) - mine}
+    return outcomes_of(runs, asked, keep=options["keep"], check=options["check"], **rest)
+
+
+@cache
+def options_of(reader: Reader) -> frozenset[str]:
+    """The options of a format: the keyword arguments of its `parse`."""
+    if not hasattr(reader, "parse"):
+        return frozenset()
+    found = signature(reader.parse).parameters.values()
+    return frozenset(one.name for one in found if one.kind is Parameter.KEYWORD_ONLY)
 
 
 def _utf8(name: str) -> bool:
@@ -222,7 +259,14 @@ def recognised(paths: Sequence[Path], tally: Tally) -> dict[Reader, list[Path]]:
 
 
 def _reader_of(head: Head) -> Reader | None:
-    return next((reader for reader in readers() if reader.sniff(head)), None)
+    """The reader that knows a file. Where only a plain table would take it, and its first object
+    goes on behind the part that was looked at, the object is read whole: a long run is no table.
+    """
+    known = next((reader for reader in readers() if reader.sniff(head)), None)
+    if head.cut and (known is None or not getattr(known, "SPECIFIC", True)):
+        longer = head.longer()
+        return next((reader for reader in readers() if reader.sniff(longer)), None)
+    return known
 
 
 def _taker(folder: Path, names: Sequence[str]) -> Reader | None:

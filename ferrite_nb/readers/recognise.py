@@ -10,7 +10,7 @@ import json
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import some
 from ._archives import members_of, open_zip
-from ._files import BOM, START, start_of
+from ._files import BOM, LINE_LIMIT, START, Tally, json_file, json_value, open_file, start_of
 
 MAGIC = (
     (b"PAR1", "parquet"),
@@ -53,12 +53,13 @@ class Head:
     """The beginning of one file: enough to recognise its format without reading it whole.
 
     `path` is the file, `start` its first 64 KiB (unpacked if it is gzip), `members` the names in a
-    zip archive.
+    zip archive, `whole` the first JSON value, where it had to be read behind the start.
     """
 
     path: Path
     start: bytes
     members: tuple[str, ...] = ()
+    whole: Any = None
 
     @cached_property
     def kind(self) -> str:
@@ -66,7 +67,7 @@ class Head:
         if not self.start.removeprefix(BOM).strip():
             return "empty"
         if any(name.startswith("xl/") for name in self.members):
-            return "spreadsheet"
+            return "excel"
         for magic, kind in MAGIC:
             if self.start.startswith(magic):
                 return kind
@@ -95,10 +96,9 @@ class Head:
     @cached_property
     def header(self) -> str:
         """The line that would hold the names of columns."""
-        lines = [
-            line for line in self.text.splitlines() if line.strip() and not line.startswith("#")
-        ]
-        return lines[0] if lines else ""
+        lines = (line.strip("\r") for line in self.text.split("\n"))
+        told = (line for line in lines if line.strip() and not line.startswith("#"))
+        return next((line for line in told if not re.fullmatch("sep=.", line)), "")
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -120,15 +120,36 @@ class Head:
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the first JSON object, as far as its beginning shows them."""
+        if isinstance(self.whole, dict):
+            return frozenset(self.whole)
         return frozenset(top_keys(self.text)) if self.text.lstrip()[:1] == "{" else frozenset()
 
     @cached_property
     def first(self) -> Any:
         """The first JSON value, where it ends within the start; else None."""
+        if self.whole is not None:
+            return self.whole
         try:
             return json.JSONDecoder().raw_decode(self.text.lstrip())[0] if self.json_start else None
         except (ValueError, RecursionError):
             return None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the first JSON object goes on behind the start, so that keys may follow."""
+        return self.json_start and len(self.start) >= START and self.first is None
+
+    def longer(self) -> Head:
+        """The head with the first JSON value read whole: the first line, or the document."""
+        try:
+            with open_file(self.path) as stream:
+                line = stream.readline(LINE_LIMIT)
+            return replace(self, whole=json_value(line, self.path.name, Tally()))
+        except OutcomesError:
+            try:
+                return replace(self, whole=json_file(self.path, Tally()))
+            except OutcomesError:
+                return self
 
     def refuse(self) -> None:
         """Raise for the kinds of file that are never read, each with what to do instead."""

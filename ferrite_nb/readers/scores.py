@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..outcomes.contract import MISSING, OutcomesError, spelled
 from ..outcomes.declare import some
-from ..outcomes.table import Outcomes
 from . import table
 from ._files import Tally
 from .recognise import Head, head_of
+from .run import Asked, Run
 
 NAME = "detector scores (a table with score and label; see ferrite_nb.readers.read_scores)"
 SPECIFIC = False
@@ -25,18 +24,19 @@ def sniff(head: Head) -> bool:
     return names >= {"score", "label"} and not {"case_id", "mode"} & names
 
 
-def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes if the caller declares them; else an explanation: a score is no outcome until there
-    is a threshold.
+def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -> list[Run]:
+    """A plain table if the caller declares one; else an explanation: a score is no outcome until
+    there is a threshold.
     """
-    if {"case_id", "attack_success", "attack_resisted"} & set(options):
-        return table.read(paths, named=named, **options)
+    if asked.outcomes:
+        return table.parse(paths, asked, encoding=encoding)
     name = paths[0].name
     labels = some(sorted(read_scores(paths[0])["label"].dropna().unique()), 6)
     raise OutcomesError(
         f"{name} holds scores of a detector, not outcomes (labels: {labels}). "
         f"Read it with scores = ferrite_nb.readers.read_scores({name!r}) and call "
-        'fnb.detector(scores, score="score", label="label", positive="<the label of an attack>")'
+        'fnb.detector(scores, score="score", label="label", positive="<the label of an attack>")',
+        file=name,
     )
 
 

@@ -1,13 +1,12 @@
-"""Grid: what a printed table says, before any markup: columns in reading order, cells, and the
-lines under it.
+"""Grid: what a printed table says, before any markup: columns in reading order, cells, notes and
+the lines under it.
 
-`grid` knows the tables of the verbs by their columns. Columns that it does not know are shown as
-they are.
+One grid serves the tables of all verbs: it reads their declared shape, never a word of a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,75 +18,61 @@ from ..estimate import (
     aloud,
     bracket,
     difference_text,
-    method_text,
     number,
     p_text,
-    reason,
+    refusal,
 )
 from ..metrics import METRICS
+from ..schema import KINDS, Shape, shape_of, strata_of
+from .facts import facts, values
 from .rows import rows_of
 
-__all__ = ["Cell", "Column", "Grid", "grid"]
+__all__ = ["Cell", "Column", "Grid", "checked", "grid", "measured"]
 
-NUMBERS = (
-    "metric",
-    "k",
-    "n",
-    "rate",
-    "low",
-    "high",
-    "level",
-    "method",
-    "missing",
-    "floor",
-    "ceiling",
-    "clusters",
-    "n_eff",
-    "note",
-    "trend_p",
-    "observed",
-    "observed_low",
-    "observed_high",
-    "independent_low",
-    "independent_high",
-)
-PAIRS = (
-    "metric",
-    "mode_a",
-    "mode_b",
-    "n_pairs",
-    "both",
-    "b",
-    "c",
-    "neither",
-    "rate_a",
-    "rate_b",
-    "diff",
-    "low",
-    "high",
-    "h",
-    "p",
-    "log10_p",
-    "p_holm",
-    "unpaired",
-    "independent_low",
-    "independent_high",
-    "level",
-    "method",
-    "note",
-)
-SHARES = {  # rates that a table keeps as counts of a confusion table: k, and what n is the sum of
-    "se": ("tp", ("tp", "fn")),
-    "sp": ("tn", ("tn", "fp")),
-    "tpr": ("tp", ("tp", "fn")),
-    "fpr": ("fp", ("fp", "tn")),
+ESTIMATE = ("k", "n", "rate", "low", "high", "level", "method")
+# Numbers that stand beside the estimate, before and after it, under the words of their heads. Those
+# in PAPER are kept where a page is narrow.
+BEFORE = {
+    "n_pairs": "pairs",
+    "b": "A only (b)",
+    "c": "B only (c)",
+    "attempts": "within K",
+    "max_fpr": "FPR at most",
+    "base_rate": "base rate",
+    "levels": "levels",
 }
+AFTER = {
+    "p": "p",
+    "p_holm": "p Holm",
+    "h": "h",
+    "unpaired": "unpaired",
+    "independent": "if alike and independent",
+    "at_risk": "followed to K",
+    "trend_p": "p of the trend",
+    "differ_p": "p of any difference",
+    "threshold": "threshold",
+    "rule": "rule",
+    "verdict": "verdict",
+    "drift": "drift",
+    "per_day": "cases",
+    "doubled": "if doubled",
+    "human_missing": "no human label",
+    "judge_missing": "no verdict",
+    "other": "other verdict",
+    "people_differ": "people differ",
+    "ties": "ties",
+}
+PAPER = {"n_pairs", "b", "c", "attempts", "max_fpr", "base_rate", "p_holm", "trend_p", "differ_p"}
+PAPER |= {"threshold", "verdict", "levels"}
+_P = ("p", "p_holm", "trend_p", "differ_p")
+_ALWAYS = ("n_pairs", "b", "c", "p", "p_holm", "h", "trend_p")  # also where all of it is empty
+_SILENT = ("metric", "score", "quantity", "suite_version")  # one value of these needs no column
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text as it is (not yet escaped), the counts apart from the bounds, what is said
-    aloud.
+    """One cell: its text as it is (not yet escaped), the counts apart from the bounds, why there is
+    no number, what is said aloud, and the notes that belong to it.
     """
 
     text: str
@@ -95,35 +80,53 @@ class Cell:
     bounds: str = ""
     why: str = ""
     aloud: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, and how it stands: "text", "number", "estimate" or "note"."""
+    """One column: its name, how it stands ("text", "number" or "estimate"), whether a narrow page
+    keeps it.
+    """
 
     name: str
     kind: str
+    paper: bool = True
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table ready to be marked up; `below` are the lines under it."""
+    """A table ready to be marked up; `below` are the lines under it, `left` the rows left out."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    below: tuple[str, ...]
+    below: tuple[str, ...] = ()
+    left: int = 0
+
+    @property
+    def notes(self) -> dict[str, int]:
+        """Each note with its number, in reading order."""
+        found = [note for row in self.rows for cell in row for note in cell.notes]
+        return {note: place for place, note in enumerate(dict.fromkeys(found), 1)}
 
 
-def grid(table: pd.DataFrame) -> Grid:
-    """The table of a verb in reading order: rates with security beside cost, pairs, gates, or any
-    other table.
+def grid(table: pd.DataFrame, *, most: int | None = None, wide: bool = True) -> Grid:
+    """The table of a verb in reading order; of any other table the columns as they are.
+
+    `most` bounds the rows; `wide` sets the metrics of one stratum beside each other where the rows
+    differ in nothing else.
     """
-    checked(table)
-    have = set(table.columns)
-    for needed, build in _KNOWN:
-        if needed <= have:
-            return build(table)
-    return _other(table)
+    shape = shape_of(checked(table))
+    if shape is None or "low" not in shape.numbers:
+        return _other(table, most)
+    keys = _keys(table, shape)
+    several = table["metric"].nunique() > 1 if "metric" in table else False
+    beside = [name for name in keys if name not in ("metric", "quantity")]
+    counted = "rate" in shape.numbers and shape.first == "metric" and "quantity" not in table
+    if counted and wide and not table.duplicated(["metric", *beside]).any():
+        return _wide(table, beside, most)
+    shown = [name for name in keys if name != "metric" or several]
+    return _long(table, shown, _given(table, shape, BEFORE), _given(table, shape, AFTER), most)
 
 
 def checked(table: pd.DataFrame) -> pd.DataFrame:
@@ -140,22 +143,99 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _made(
-    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], below: Sequence[str] = ()
+def _keys(table: pd.DataFrame, shape: Shape) -> list[str]:
+    """The key columns that tell the rows apart, in the order of the shape."""
+    keys = [shape.first, *strata_of(table)]
+    if "verdict" in shape.words:  # the name of a requirement says metric, mode and quantity
+        keys = [name for name in keys if name not in shape.keys or name == "requirement"]
+        keys += ["suite_version"] if shape.first == "release" else []
+    filled = [name for name in keys if name == "mode" or values(table, name)]
+    return [name for name in filled if name not in _SILENT or len(values(table, name)) > 1]
+
+
+def _given(table: pd.DataFrame, shape: Shape, heads: Mapping[str, str]) -> list[str]:
+    """The numbers of a table that are shown beside its estimate: those that say something."""
+    declared = {*shape.numbers, *shape.more, *shape.words}
+    there = [name for name in heads if name in declared and name in table.columns]
+    return [name for name in there if name in _ALWAYS or any(values(table, name))]
+
+
+# rows
+
+
+def _wide(table: pd.DataFrame, keys: list[str], most: int | None) -> Grid:
+    """Rates and gradients: one line for each stratum and mode, security beside cost."""
+    metrics = list(dict.fromkeys(table["metric"]))
+    of = {name: table[table["metric"] == name] for name in metrics}
+    single = [name for name in metrics if len(metrics) > 1 and _is_fact(of[name])]
+    shown = [name for name in metrics if name not in single]
+    tests = [name for name in ("trend_p", "differ_p") if any(values(table, name))]
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows_of(table[~table["metric"].isin(single)]):
+        lines.setdefault(tuple(_key(row, name) for name in keys), {})[row["metric"]] = row
+    rows = []
+    for key, mine in list(lines.items())[:most]:
+        cells = [Cell(value) for value in key]
+        cells += [measured(mine[name]) if name in mine else Cell("-") for name in shown]
+        for name in tests:
+            cells.append(Cell(", ".join(dict.fromkeys(p_text(r[name]) for r in mine.values()))))
+        rows.append(tuple(cells))
+    columns = [Column(name, "text") for name in keys]
+    columns += [Column(name, "estimate") for name in shown]
+    columns += [Column(AFTER[name], "number") for name in tests]
+    alone = [(name, measured(rows_of(of[name])[0])) for name in single]
+    said = ["; ".join([f"{name}: {cell.text}", *cell.notes]) for name, cell in alone]
+    below = [*said, *_legend(table)]
+    return Grid(tuple(columns), tuple(rows), tuple(below), len(lines) - len(rows))
+
+
+def _is_fact(part: pd.DataFrame) -> bool:
+    """A fact of the suite (the residual) has no mode."""
+    return "mode" in part.columns and len(part) == 1 and missing(part["mode"].iloc[0])
+
+
+def _long(
+    table: pd.DataFrame, keys: list[str], before: list[str], after: list[str], most: int | None
 ) -> Grid:
-    """The grid without a column of notes that says nothing."""
-    silent = [
-        place
-        for place, column in enumerate(columns)
-        if column.kind == "note" and not any(row[place].text for row in rows)
+    """One line for each row: keys, numbers, the estimate, numbers."""
+    pairs = "mode_a" in keys
+    names = [name for name in keys if name not in ("mode_a", "mode_b")]
+    heads = [Column(name.replace("_", " "), "text") for name in names]
+    heads += [Column("A - B", "text")] if pairs else []
+    quantile = "quantile" in table.columns
+    measure = "difference" if pairs and not quantile else "overhead" if quantile else "measured"
+    columns = [
+        *heads,
+        *(Column(BEFORE[name], "number", name in PAPER) for name in before),
+        Column(measure, "estimate"),
+        *(Column(AFTER[name], _stands(name), name in PAPER) for name in after),
     ]
-    kept = [place for place in range(len(columns)) if place not in silent]
-    lines = tuple(line for line in below if line)
-    return Grid(
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in rows),
-        lines,
-    )
+    rows = []
+    for row in rows_of(table if most is None else table.iloc[:most]):
+        cells = [Cell(_key(row, name)) for name in names]
+        cells += [Cell(f"{_key(row, 'mode_a')} - {_key(row, 'mode_b')}")] if pairs else []
+        cells += [_number(row, name) for name in before]
+        cells += [measured(row), *(_number(row, name) for name in after)]
+        rows.append(tuple(cells))
+    return Grid(tuple(columns), tuple(rows), tuple(_legend(table)), len(table) - len(rows))
+
+
+def _key(row: Mapping[str, Any], name: str) -> str:
+    """A key as it is shown; a fact of the suite has no mode."""
+    return str(row[name]) if not missing(row[name]) else "-" if name == "mode" else "(none)"
+
+
+def _stands(name: str) -> str:
+    return "text" if KINDS.get(name) in ("state", "text") else "number"
+
+
+def _number(row: Mapping[str, Any], name: str) -> Cell:
+    value = row[name]
+    if name in _P:
+        return Cell(p_text(value, row.get("log10_p") if name == "p" else None))
+    if name == "h":
+        return Cell("not computable" if missing(value) else f"{value:.3f}")
+    return _cell(value)
 
 
 def _cell(value: Any) -> Cell:
@@ -164,300 +244,131 @@ def _cell(value: Any) -> Cell:
     return Cell(number(value) if isinstance(value, float) else str(value))
 
 
-def estimate_cell(estimate: Estimate) -> Cell:
-    """An estimate as a cell."""
+def measured(row: Mapping[str, Any]) -> Cell:
+    """What a row measured, with its bounds or the reason why there is none, by its `state`."""
+    notes = _notes(row)
+    if not missing(row.get("diff")) or ("diff" in row and missing(row.get("rate"))):
+        return _difference(row, row["diff"], notes)
+    if row.get("quantity") == "difference":
+        return _difference(row, row.get("value"), notes)
+    value = row.get("value", row.get("share"))
+    if "rate" not in row or (missing(row["rate"]) and not missing(value)):
+        return _plain(row, value, notes)
+    estimate = Estimate.from_row(row)
     said = str(estimate) if estimate.n else estimate.label()
     if estimate.kind in ("insufficient", "not computable"):
-        return Cell(
-            said,
-            estimate.counts if estimate.n else "",
-            "",
-            reason(estimate.note) or said,
-            aloud(estimate),
-        )
-    counts, _, bounds = estimate.label().rpartition(" [")
-    return Cell(said, counts, f"[{bounds}", "", aloud(estimate))
+        counts = estimate.counts if estimate.n else ""
+        why = refusal(estimate.state, estimate.why)
+        return Cell(said, counts, "", why, aloud(estimate), notes)
+    bounds = "" if missing(estimate.low) else bracket(estimate.low, estimate.high)
+    counts = estimate.label().removesuffix(bounds).rstrip()
+    return Cell(said, counts, bounds, "", aloud(estimate), notes)
 
 
-# rates and gradient
-
-
-def _rates(table: pd.DataFrame) -> Grid:
-    strata = [name for name in table.columns if name not in NUMBERS]
-    metrics = list(dict.fromkeys(table["metric"]))
-    facts = [
-        name for name in metrics if len(metrics) > 1 and _is_fact(table[table["metric"] == name])
-    ]
-    shown = [name for name in metrics if name not in facts]
-    part = table[table["metric"].isin(shown)]
-    keys = list(dict.fromkeys(tuple(row) for row in part[strata].itertuples(index=False)))
-    found = {(tuple(row[name] for name in strata), row["metric"]): row for row in rows_of(part)}
-    if len(found) < len(part):  # rows that only their numbers tell apart
-        return _other(table)
-    trend = "trend_p" in table.columns
-    rows = []
-    for key in keys:
-        mine = {name: found[key, name] for name in shown if (key, name) in found}
-        cells = [Cell("all" if missing(value) else str(value)) for value in key]
-        cells += [
-            estimate_cell(Estimate.from_row(mine[name]))
-            if name in mine
-            else Cell("not in this table")
-            for name in shown
-        ]
-        if trend:
-            cells.append(
-                Cell(", ".join(dict.fromkeys(p_text(row["trend_p"]) for row in mine.values())))
-            )
-        rows.append([*cells, Cell(_notes(mine))])
-    columns = [
-        *(Column(name, "text") for name in strata),
-        *(Column(name, "estimate") for name in shown),
-    ]
-    columns += [Column("p of the trend", "number")] if trend else []
-    lines = [_fact_line(table[table["metric"] == name]) for name in facts]
-    return _made([*columns, Column("note", "note")], rows, [*lines, *_legend(table, metrics)])
-
-
-def _absent(name: str) -> Cell:
-    applies = name in METRICS and METRICS[name].only
-    return Cell("not for this mode" if applies else "not in this table")
-
-
-def _is_fact(part: pd.DataFrame) -> bool:
-    """A fact of the suite (the residual) has no mode."""
-    return "mode" in part.columns and len(part) == 1 and missing(part["mode"].iloc[0])
-
-
-def _fact_line(part: pd.DataFrame) -> str:
-    row = part.iloc[0]
-    return f"{row['metric']}: {estimate_cell(Estimate.from_row(row)).text}"
-
-
-def _notes(rows: dict[str, Any]) -> str:
-    """The notes of a line without the reasons that its cells show; named by metric where they
-    differ.
-    """
-    said: dict[str, list[str]] = {}
-    for name, row in rows.items():
-        parts = (
-            [] if missing(row["note"]) else [part.strip() for part in str(row["note"]).split(";")]
-        )
-        parts = [
-            part
-            for part in parts
-            if part and not part.startswith(("not computable", "insufficient"))
-        ]
-        if not missing(row.get("missing")) and row["missing"] and not missing(row.get("floor")):
-            span = bracket(row["floor"], row["ceiling"])
-            parts.append(f"{int(row['missing'])} missing: from floor to ceiling {span}")
-        for part in parts:
-            said.setdefault(part, []).append(name)
-    several = len(rows) > 1
-    return "; ".join(
-        f"{', '.join(names)}: {part}" if several else part for part, names in said.items()
-    )
-
-
-def _legend(table: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
-    known = [METRICS[name] for name in metrics if name in METRICS]
-    lines = [f"{one.symbol}: {one.name}, {one.meaning}; {one.better} is better." for one in known]
-    if known and all(one.side == "security" for one in known):
-        lines.append("No cost metric is in this table: read it beside one.")
-    return [_how(table, "k/n with bounds [low, high] in percent"), *lines]
-
-
-def _how(table: pd.DataFrame, what: str) -> str:
-    methods = [method_text(name) for name in _several(table, "method")]
-    levels = [number(level) for level in _several(table, "level")]
-    level = f"level {' and '.join(levels)}" if levels else ""
-    seed = f"seed {plain(table.attrs['seed'])}" if table.attrs.get("seed") else ""
-    return "; ".join(part for part in (what, ", ".join(methods), level, seed) if part) + "."
-
-
-def _several(table: pd.DataFrame, column: str) -> list[Any]:
-    values: list[Any] = list(table[column]) if column in table.columns else []
-    return list(dict.fromkeys(value for value in values if not missing(value)))
-
-
-# compare, overhead, gate
-
-
-def _pairs(table: pd.DataFrame) -> Grid:
-    strata = [name for name in table.columns if name not in PAIRS]
-    lead = (
-        [*(["metric"] if table["metric"].nunique() > 1 else []), *strata]
-        if "metric" in table
-        else strata
-    )
-    columns = [
-        *(Column(name, "text") for name in lead),
-        Column("A - B", "text"),
-        Column("pairs", "number"),
-        Column("A only (b)", "number"),
-        Column("B only (c)", "number"),
-        Column("difference", "estimate"),
-        Column("p", "number"),
-        Column("p Holm", "number"),
-        Column("h", "number"),
-        Column("unpaired", "number"),
-        Column("note", "note"),
-    ]
-    rows: list[list[Cell]] = []
-    for row in rows_of(table):
-        note = "" if missing(row["note"]) else str(row["note"])
-        names = [_cell(row[name]) for name in lead]
-        counts = [_cell(row[name]) for name in ("n_pairs", "b", "c")]
-        p = [
-            Cell(p_text(row["p"], row.get("log10_p"))),
-            Cell(p_text(row.get("p_holm", float("nan")))),
-        ]
-        h = Cell("not computable" if missing(row.get("h")) else f"{row['h']:.3f}")
-        left = ";".join(part for part in note.split(";") if "not computable" not in part).strip()
-        rows.append(
-            [
-                *names,
-                Cell(f"{row['mode_a']} - {row['mode_b']}"),
-                *counts,
-                _difference(row, note),
-                *p,
-                h,
-                _cell(row.get("unpaired")),
-                Cell(left),
-            ]
-        )
-    metrics = _several(table, "metric")
-    what = "Differences A - B of rates on the same cases, in points [low, high]"
-    known = [METRICS[name] for name in metrics if name in METRICS]
-    lines = [f"{one.symbol}: {one.name}; {one.better} is better." for one in known]
-    return _made(
-        columns,
-        rows,
-        [_how(table, what), *lines, "p Holm: Holm's correction over all pairs of one family."],
-    )
-
-
-def _difference(row: Any, note: str) -> Cell:
-    if missing(row["diff"]):
-        return Cell(reason(note) or "not computable", why=reason(note) or "not computable")
-    text = difference_text(row["diff"], row["low"], row["high"], note=note)
+def _difference(row: Mapping[str, Any], value: Any, notes: tuple[str, ...]) -> Cell:
+    why = "" if missing(row.get("why")) else str(row["why"])
+    text = difference_text(value, row["low"], row["high"], why=why)
+    if missing(value):
+        return Cell(text, why=text, notes=notes)
+    first = text.partition(" points")[0]
+    if row.get("state") == "few":
+        few = refusal("few", why)
+        return Cell(f"{first} points, {few}", first, "", few, notes=notes)
     if missing(row["low"]):
-        return Cell(text, text, "")
-    return Cell(text, text.partition(" points")[0], bracket(row["low"], row["high"]))
+        return Cell(text, text, notes=notes)
+    return Cell(text, first, bracket(row["low"], row["high"]), notes=notes)
 
 
-def _overhead(table: pd.DataFrame) -> Grid:
-    columns = [
-        Column("quantile", "text"),
-        Column("overhead", "estimate"),
-        Column("pairs", "number"),
-        Column("unpaired", "number"),
-        Column("note", "note"),
-    ]
-    rows = []
-    for row in rows_of(table):
-        note = "" if missing(row["note"]) else str(row["note"])
-        name, lost = Cell(f"p{number(100 * row['quantile'])}"), missing(row["value"])
-        why = reason(note) or "not computable"
-        bounds = f"[{number(row['low'])}, {number(row['high'])}]" if not lost else ""
-        cell = (
-            Cell(why, why=why)
-            if lost
-            else Cell(f"{number(row['value'])} {bounds}", number(row["value"]), bounds)
-        )
-        rows.append(
-            [name, cell, _cell(row["n_pairs"]), _cell(row["unpaired"]), Cell("" if lost else note)]
-        )
-    return _made(columns, rows, ["Quantiles of the differences on the same cases, [low, high]."])
+def _plain(row: Mapping[str, Any], value: Any, notes: tuple[str, ...]) -> Cell:
+    """A number that is no rate, with its bounds: milliseconds, alerts, kappa."""
+    why = refusal(str(row.get("state", "")), "" if missing(row.get("why")) else str(row["why"]))
+    if missing(value):
+        return Cell(why or "-", why=why, notes=notes)
+    low, high = row.get("low"), row.get("high")
+    bounds = "" if missing(low) or missing(high) else f"[{_short(low)}, {_short(high)}]"
+    return Cell(f"{_short(value)} {bounds}".strip(), _short(value), bounds, notes=notes)
 
 
-def _gate(table: pd.DataFrame) -> Grid:
-    extra = [
-        name for name in ("release", "suite_version", "judge_version") if name in table.columns
-    ]
-    columns = [
-        *(Column(name, "text") for name in [*extra, "requirement"]),
-        Column("measured", "estimate"),
-        Column("threshold", "number"),
-        Column("rule", "text"),
-        Column("verdict", "text"),
-        Column("note", "note"),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            *(_cell(row[name]) for name in [*extra, "requirement"]),
-            estimate_cell(Estimate.from_row(row)),
-            _cell(row["threshold"]),
-            _cell(row["rule"]),
-            _cell(row["verdict"]),
-            Cell(_notes({"": row})),
-        ]
-        for row in rows_of(table)
-    ]
-    return _made(
-        columns,
-        rows,
-        [_how(table, "k/n with bounds [low, high] in percent; thresholds are proportions")],
-    )
+def _short(value: Any) -> str:
+    return "\u221e" if float(value) == float("inf") else number(value)
+
+
+def _notes(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The note of a row without the reason that its cell shows."""
+    note = "" if missing(row.get("note")) else str(row["note"])
+    why = refusal(str(row.get("state", "")), "" if missing(row.get("why")) else str(row["why"]))
+    return tuple(filter(None, [note.removeprefix(why).lstrip("; ") if why else note]))
+
+
+# lines below
+
+
+def _legend(table: pd.DataFrame) -> list[str]:
+    """What the cells hold and how they were made, and the metrics in words."""
+    if "diff" in table.columns:
+        what = "Differences A - B of rates on the same cases, in points [low, high]"
+    elif "quantile" in table.columns:
+        what = "Quantiles of the differences A - B on the same cases, [low, high]"
+    else:
+        what = "k/n with bounds [low, high] in percent"
+    if "threshold" in table.columns and "verdict" in table.columns:
+        what += "; thresholds are proportions"
+    metrics = [METRICS[name] for name in values(table, "metric") if name in METRICS]
+    lines = [f"{one.symbol}: {one.name}, {one.meaning}; {one.better} is better." for one in metrics]
+    if metrics and all(one.side == "security" for one in metrics):
+        lines.append("No cost metric is in this table: read it beside one.")
+    holm = any(values(table, "p_holm")) and "diff" in table.columns
+    lines += ["p Holm: Holm's correction over all pairs of one family."] if holm else []
+    return [f"{'; '.join([what, *(plain(fact, 300) for fact in facts(table))])}.", *lines]
 
 
 # any other table
 
 
-def _other(table: pd.DataFrame) -> Grid:
-    """Columns as they are; a value with its own `_low` and `_high` becomes one cell with
-    brackets.
+def _other(table: pd.DataFrame, most: int | None) -> Grid:
+    """Columns as they are; `k`, `n`, `rate`, `low`, `high` become one cell, and so does a value
+    with its own `_low` and `_high`.
     """
-    names = [str(name) for name in table.columns]
-    ends = {
-        name
-        for name in names
-        if name.removesuffix("_low").removesuffix("_high") != name
-        and name.removesuffix("_low").removesuffix("_high") in names
-    }
-    shown = [name for name in names if name not in ends]
-    kinds = {name: _kind(table, name, names) for name in shown}
-    rows = [[_value(row, name, kinds[name], names) for name in shown] for row in rows_of(table)]
-    return _made([Column(name, kinds[name]) for name in shown], rows)
-
-
-def _kind(table: pd.DataFrame, name: str, names: list[str]) -> str:
-    if f"{name}_low" in names and f"{name}_high" in names:
-        return "estimate"
-    if name == "note":
-        return "note"
-    return "number" if pd.api.types.is_numeric_dtype(table[name]) else "text"
-
-
-def _value(row: Any, name: str, kind: str, names: list[str]) -> Cell:
-    if kind == "note":
-        return Cell("" if missing(row[name]) else str(row[name]))
-    if kind != "estimate":
-        return _cell(row[name])
-    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
-    note = "" if missing(row.get("note")) else str(row.get("note"))
-    k, parts = SHARES.get(name, ("", ("",)))
-    if {k, *parts} <= set(names):
-        return estimate_cell(
-            Estimate(
-                int(row[k]), int(sum(row[part] for part in parts)), value, low, high, note=note
+    names = list(table.columns)
+    whole = {"rate", "low", "high"} <= {*names}
+    ends = {f"{name}{end}": name for name in names for end in ("_low", "_high")}
+    gone = {name for name in names if ends.get(name) in names}
+    gone |= {*ESTIMATE, "state", "why", "note"} if whole else set()
+    first = next((name for name in names if whole and name in ESTIMATE), "")
+    shown = [name for name in names if name not in gone or name == first]
+    has_bounds = {name for name in shown if f"{name}_low" in gone and f"{name}_high" in gone}
+    columns = []
+    for name in shown:
+        kind = "number" if pd.api.types.is_numeric_dtype(table[name]) else "text"
+        kind = "estimate" if name == first or name in has_bounds else kind
+        columns.append(Column("measured" if name == first else name, kind))
+    rows = []
+    for row in rows_of(table if most is None else table.iloc[:most]):
+        rows.append(
+            tuple(
+                measured(row)
+                if name == first
+                else _bounded(row, name)
+                if name in has_bounds
+                else _cell(row[name])
+                for name in shown
             )
         )
-    if missing(value):
-        return Cell(reason(note) or "not computable", why=reason(note) or "not computable")
-    shown, bounds = (
-        number(value, figures=3),
-        f"[{number(low, figures=3)}, {number(high, figures=3)}]",
-    )
-    return Cell(f"{shown} {bounds}", shown, bounds)
+    return Grid(tuple(columns), tuple(rows), (), len(table) - len(rows))
 
 
-_KNOWN: tuple[tuple[set[str], Callable[[pd.DataFrame], Grid]], ...] = (
-    (
-        {"requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "verdict", "note"},
-        _gate,
-    ),
-    ({"metric", "k", "n", "rate", "low", "high", "note"}, _rates),
-    ({"mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "note"}, _pairs),
-    ({"quantile", "value", "low", "high", "n_pairs", "unpaired", "note"}, _overhead),
-)
+def _bounded(row: Mapping[str, Any], name: str) -> Cell:
+    given = {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+    return _plain({**row, **given}, row[name], ())
+
+
+def narrow(made: Grid, names: Sequence[str] | None) -> Grid:
+    """The columns that are named, in their order; without names those that a narrow page keeps."""
+    known = [column.name for column in made.columns]
+    for name in names or ():
+        if name not in known:
+            raise ValueError(f"columns must be of {', '.join(known)}, got {plain(name)!r}")
+    kept = [known.index(name) for name in names] if names else []
+    kept = kept or [i for i, column in enumerate(made.columns) if column.paper]
+    columns = tuple(made.columns[i] for i in kept)
+    return Grid(columns, tuple(tuple(row[i] for i in kept) for row in made.rows), made.below)

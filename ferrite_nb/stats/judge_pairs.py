@@ -32,7 +32,7 @@ class CorrectedDifference:
 
 @dataclass(frozen=True)
 class LabelsNeeded:
-    """How many labels a mode needs; `best_half` is the half width that no number of labels beats."""
+    """How many labels a mode needs; no number of them beats the half width `best_half`."""
 
     labels: float
     best_half: float
@@ -83,16 +83,28 @@ def corrected_difference(
     (-0.0176, 0.1536)
     """
     cells = [_check.count(v, n) for v, n in zip((both, b, c, neither), CELLS, strict=True)]
-    z = _check.z_of(_check.level_of(level))
     sets = [[_check.count(v, "labels") for v in labels] for labels in (labels_a, labels_b or [])]
+    return after_judge(cells, sets[0], sets[1], _check.z_of(_check.level_of(level)))
+
+
+def after_judge(
+    cells: Sequence[float],
+    labels_a: Sequence[float],
+    labels_b: Sequence[float],
+    z: float,
+    limits: tuple[float, float] | None = None,
+) -> CorrectedDifference:
+    """`corrected_difference` for any real counts; `limits` are those of the judge's difference
+    where the cases are not independent: what they are wider than Newcombe's goes into the result.
+    """
     if not sum(cells):
         return CorrectedDifference(NAN, NAN, NAN, note="no case")
-    for labels in filter(None, sets):
+    for labels in filter(None, (labels_a, labels_b)):
         if youden(labels) <= 0 or shrunk(labels) <= 0:
             return CorrectedDifference(NAN, NAN, NAN, note="too few labels, or Se + Sp <= 1")
-    if sets[1]:
-        return CorrectedDifference(*_own(cells, sets[0], sets[1], z))
-    return _shared(cells, sets[0], z)
+    if labels_b:
+        return CorrectedDifference(*_own(cells, labels_a, labels_b, z, limits))
+    return _shared(cells, labels_a, z, limits)
 
 
 CELLS = ("both", "b", "c", "neither")
@@ -113,7 +125,11 @@ def shrunk(labels: Sequence[float]) -> float:
 
 
 def _own(
-    cells: Sequence[float], labels_a: Sequence[float], labels_b: Sequence[float], z: float
+    cells: Sequence[float],
+    labels_a: Sequence[float],
+    labels_b: Sequence[float],
+    z: float,
+    wider: tuple[float, float] | None = None,
 ) -> tuple[float, float, float]:
     """Difference and limits with labels of each mode's own, for any real counts."""
     both, b, c, neither = cells
@@ -130,12 +146,24 @@ def _own(
     above = [high - rate for rate, (_, high) in zip(rates, limits, strict=True)]
     down = below[0] ** 2 + above[1] ** 2 - 2 * pairing * below[0] * above[1]
     up = above[0] ** 2 + below[1] ** 2 - 2 * pairing * above[0] * below[1]
+    if wider is not None:
+        d, slope = (b - c) / n, min(youden(labels_a), youden(labels_b))
+        plain = newcombe_limits(both, b, c, neither, z)
+        extra = [
+            ((d - x) ** 2 - (d - y) ** 2) / slope**2 for x, y in zip(wider, plain, strict=True)
+        ]
+        down, up = max(down, 0.0) + max(extra[0], 0.0), max(up, 0.0) + max(extra[1], 0.0)
     diff = rates[0] - rates[1]
     low, high = diff - math.sqrt(max(down, 0.0)), diff + math.sqrt(max(up, 0.0))
     return diff, max(low, -1.0), min(high, 1.0)
 
 
-def _shared(cells: Sequence[float], labels: Sequence[float], z: float) -> CorrectedDifference:
+def _shared(
+    cells: Sequence[float],
+    labels: Sequence[float],
+    z: float,
+    limits: tuple[float, float] | None = None,
+) -> CorrectedDifference:
     """Difference and limits with one set of labels for both modes: a ratio by variance recovery."""
     both, b, c, neither = cells
     tp, fn, tn, fp = labels
@@ -149,7 +177,7 @@ def _shared(cells: Sequence[float], labels: Sequence[float], z: float) -> Correc
     if j_low <= 0:
         return CorrectedDifference((b - c) / n / j, NAN, NAN, note="too few labels for a limit")
     d = (b - c) / n
-    low, high = newcombe_limits(both, b, c, neither, z)
+    low, high = limits or newcombe_limits(both, b, c, neither, z)
     ends = [
         _ratio(d, j, low, j_high if low >= 0 else j_low, -1),
         _ratio(d, j, high, j_low if high >= 0 else j_high, 1),

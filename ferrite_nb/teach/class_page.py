@@ -27,14 +27,19 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 1rem;
-  max-width: 60rem; }}
+body {{ font: 1rem/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
+  margin: 0 auto; padding: 1rem; max-width: 60rem; }}
 select, label {{ font: inherit; }} select {{ padding: .3rem; max-width: 100%; }}
 figure {{ margin: 1rem 0; overflow-x: auto; }} figcaption {{ margin: .5rem 0; max-width: 45rem; }}
 table {{ border-collapse: collapse; }} caption {{ text-align: left; }}
-th, td {{ padding: .2rem .6rem; border-bottom: 1px solid #767676; text-align: left; vertical-align: top; }}
-.heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }}
-@media print {{ .choice {{ display: block !important; break-inside: avoid; }} form, #said {{ display: none; }} }}
+th, td {{ padding: .2rem .6rem; border-bottom: 1px solid #767676; vertical-align: top; }}
+.heard {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }}
+.narrow {{ display: none; }}
+@media (max-width: 45rem) {{ .narrow {{ display: block; }} figure > img {{ display: none; }} }}
+@media (prefers-color-scheme: dark) {{ body {{ color: #eee; background: #161616; }} }}
+@media print {{ .choice {{ display: block !important; break-inside: avoid; }}
+  form, #said {{ display: none; }} }}
 </style>
 </head>
 <body>
@@ -116,12 +121,13 @@ def page(
     """
     options, sections = [], []
     for number, choice in enumerate(choices(runs, by)):
-        chart = forest(
-            rates(choice.runs, metrics=list(metrics), by="mode", cluster=cluster), width="text"
-        )
+        table = rates(choice.runs, metrics=list(metrics), by="mode", cluster=cluster)
+        # A phone is as wide as a column: there the picture is drawn for that width, so that its
+        # letters keep their size.
+        narrow = forest(table, width="column")._repr_mimebundle_()[0]["text/html"]
         name = html_text(choice.name)
         options.append(f'<option value="choice-{number}">{name}</option>')
-        figure = chart.html()
+        figure = f'<div class="narrow">{narrow}</div>\n{forest(table, width="text").html()}'
         sections.append(
             f'<section class="choice" id="choice-{number}">\n<h2>{name}</h2>\n{figure}\n</section>'
         )
@@ -132,7 +138,8 @@ def page(
         title=html_text(title),
         data=html_text(f"Data: {data or '; '.join((runs.source, *runs.notes))}."),
         words=html_text(
-            f"{spelled}. A number is given as k/n with both bounds of its interval in brackets, in percent."
+            f"{spelled}. A number is given as k/n with both bounds of its interval in brackets, "
+            "in percent."
         ),
         options="\n".join(options),
         sections="\n".join(sections),

@@ -218,20 +218,20 @@ def test_a_mode_without_any_known_outcome_is_a_not_computable_row():
     frame["error"] = ["" if mode == "Off" else "refused connection" for mode in frame["mode"]]
     found = only(fnb.compare(fnb.outcomes(frame)))
     assert math.isnan(found["p"]) and found["note"].startswith(
-        "not computable: no case of On has a known outcome"
+        'not computable: no case of "On" has a known outcome'
     )
 
 
 def test_a_layer_that_does_not_run_gives_its_reason():
     table = fnb.compare(fnb.read(fnb.data("ferrite_run_a.csv")), "ADR", modes=["Off", "On"])
-    assert only(table)["note"].startswith("not computable: the loop does not run in Off")
+    assert only(table)["note"].startswith('not computable: the loop does not run in "Off"')
 
 
 def test_modes_of_different_suite_versions_are_not_compared_unless_pooled():
     frame = two_modes(5, 9, 0, 6)
     runs = fnb.outcomes(frame.assign(suite_version=frame["mode"].map({"Off": "v1", "On": "v2"})))
     found = only(fnb.compare(runs))
-    assert math.isnan(found["p"]) and "suite versions differ (Off v1, On v2)" in found["note"]
+    assert math.isnan(found["p"]) and 'suite versions differ ("Off" v1, "On" v2)' in found["note"]
     assert only(fnb.compare(runs.pool_versions()))["b"] == 9
     mixed = fnb.outcomes(frame.assign(suite_version=["v1", "v2"] * 20))
     with pytest.raises(fnb.OutcomesError, match="mixes suite versions"):

@@ -69,13 +69,14 @@ def test_the_blank_lab_prints_what_is_still_open() -> None:
         assert f"○ {exercise}: not answered yet." in lines
     assert f"0 of {len(EXERCISES)} right; still open: " in lines
     assert "✔" not in lines and "✘" not in lines
-    assert "No prediction recorded" in lines
+    assert "right so far: off; still open: on." in lines
 
 
 def test_the_counts_of_the_lucky_seed_are_printed() -> None:
     lines = "\n".join(executed(SOLVED).lines())
     for wanted in (
         "both 57, only Off 48, only On 0, neither 195",
+        "✔ LAB: right.",
         "36/300 to 61/300",
         "1921/2000",
         "43/2000",

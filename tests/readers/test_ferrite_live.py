@@ -273,29 +273,18 @@ def test_counts_of_the_report_give_the_same_rates(tmp_path):
         tmp_path,
         "attack,off,all,attempted,15,20",
         "attack,off,all,executed,12,20",
-        "attack,off,all,blocked_of_attempted,0,15",
-        "attack,off,all,final_answer_given,22,25",
-        "attack,guard,all,attempted,10,20",
         "attack,guard,all,executed,3,20",
-        "attack,guard,all,blocked_of_attempted,6,10",
         "benign,guard,all,false_positive,2,9",
-        "benign,guard,all,final_answer_given,8,9",
         "by_suite,guard,s1,executed,1,4",
         "meta,,all,stored_runs,,",
     )
     runs = fnb.read(path)
     wanted = {
-        ("tried", "off"): (15, 20),
         ("ran", "off"): (12, 20),
-        ("blocked", "off"): (0, 15),
-        ("final answer (attacks)", "off"): (22, 25),
-        ("tried", "guard"): (10, 20),
         ("ran", "guard"): (3, 20),
-        ("blocked", "guard"): (6, 10),
         ("false refusal", "guard"): (2, 9),
-        ("final answer (benign)", "guard"): (8, 9),
     }
-    table = fnb.rates(runs, sorted({metric for metric, _ in wanted})).set_index(["metric", "mode"])
+    table = fnb.rates(runs, ["ran", "false refusal"]).set_index(["metric", "mode"])
     assert {key: tuple(table.loc[key, ["k", "n"]]) for key in wanted} == wanted
     assert any("counts only (report.csv)" in note for note in runs.notes)
 
@@ -317,14 +306,6 @@ def test_the_pairs_of_the_report_are_noted():
 def test_a_damaged_report_names_the_place(tmp_path, row, message):
     with pytest.raises(fnb.OutcomesError, match=message):
         fnb.read(report(tmp_path, row))
-
-
-def test_counts_that_do_not_fit_together_are_refused(tmp_path):
-    path = report(tmp_path, "attack,off,all,attempted,2,20", "attack,off,all,executed,12,20")
-    with pytest.raises(
-        fnb.OutcomesError, match=r"executed 12, blocked None, attempted 2 of 20 do not fit"
-    ):
-        fnb.read(path)
 
 
 def test_the_report_beside_the_results_is_noted_not_read(tmp_path):

@@ -126,3 +126,13 @@ def test_named_runs_of_different_tasks_form_no_pair(tmp_path: Path) -> None:
     assert any(note.startswith("different tasks (law, physics)") for note in apart.notes)
     paired = fnb.read({"before": first, "after": again}, attack_success="acc")
     assert paired.frame["case_id"].tolist() == ["1", "2", "1", "2"]
+
+
+def test_rows_of_filters_without_a_name_are_refused(tmp_path: Path) -> None:
+    rows = [
+        {key: value for key, value in row(1, acc).items() if key != "filter"} for acc in (1.0, 0.0)
+    ]
+    with pytest.raises(fnb.OutcomesError, match="one row per filter"):
+        fnb.read(lines(tmp_path, *rows), attack_success="acc", keep="last")
+    runs = fnb.read(lines(tmp_path, rows[0], rows[0]), attack_success="acc")
+    assert runs.frame["attack_success"].tolist() == [True]

@@ -82,9 +82,30 @@ def test_polarity_is_never_guessed(tmp_path: Path) -> None:
         fnb.read(lines(tmp_path, SPEC, event("a", correct=True), event("b", correct=False)))
 
 
-def test_several_verdicts_of_a_sample_are_repeats(tmp_path: Path) -> None:
-    path = lines(tmp_path, SPEC, event("a", correct=True), event("a", correct=False))
-    assert fnb.read(path, attack_success="correct").frame["repeat"].tolist() == ["1", "2"]
+def test_a_sample_judged_again_is_the_same_attempt(tmp_path: Path) -> None:
+    rows = [event(f"d.{i}", correct=i < 4) for i in range(10)]
+    again = lines(tmp_path, SPEC, *rows, *rows[:3], {"final_report": {"accuracy": 7 / 13}})
+    runs = fnb.read(again, attack_success="correct")
+    assert runs.frame["attack_success"].tolist() == [True] * 4 + [False] * 6
+    assert [note.rows for note in runs.notes if note.kind == "duplicate"] == [3]
+    assert any("recount (4/10) differs" in note for note in runs.notes)
+    clash = lines(tmp_path, SPEC, event("a", correct=True), event("a", correct=False))
+    with pytest.raises(fnb.OutcomesError, match="run.jsonl:2, run.jsonl:3"):
+        fnb.read(clash, attack_success="correct")
+    for keep, hit in (("first", True), ("last", False), ("known", True)):
+        frame = fnb.read(clash, attack_success="correct", keep=keep).frame
+        assert frame["attack_success"].tolist() == [hit]
+
+
+def test_a_verdict_after_an_error_is_the_retry(tmp_path: Path) -> None:
+    path = lines(tmp_path, SPEC, event("a", "error", message="429"), event("a", correct=True))
+    assert fnb.read(path, attack_success="correct").frame["attack_success"].tolist() == [True]
+
+
+def test_match_and_metrics_of_a_sample_are_one_verdict(tmp_path: Path) -> None:
+    path = lines(tmp_path, SPEC, event("a", correct=True), event("a", "metrics", score=0.2))
+    frame = fnb.read(path, attack_success="correct").frame
+    assert frame[["attack_success", "score"]].astype(str).to_numpy().tolist() == [["True", "0.2"]]
 
 
 def test_error_of_a_sample_beats_its_verdict(tmp_path: Path) -> None:

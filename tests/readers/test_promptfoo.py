@@ -191,15 +191,45 @@ def test_several_prompts_of_a_provider_are_no_repeats(tmp_path: Path) -> None:
         result(prompt={"label": label}) | {"promptIdx": i}
         for i, label in enumerate(("short", "long"))
     ]
-    assert fnb.read(lines(tmp_path, *rows)).modes == ("guarded / short", "guarded / long")
-    assert fnb.read(lines(tmp_path, *rows), mode="prompt").modes == ("short", "long")
+    assert set(fnb.read(lines(tmp_path, *rows)).modes) == {"guarded / short", "guarded / long"}
+    assert set(fnb.read(lines(tmp_path, *rows), mode="prompt").modes) == {"short", "long"}
 
 
 def test_repeats_that_are_copies_are_flagged(tmp_path: Path) -> None:
-    copies = [result(case) for case in "ab" for _ in range(5)]
+    copies = [result(case, testIdx=f"{case}{again}") for case in "ab" for again in range(5)]
     assert "repeats are identical in all cases" in notes_of(fnb.read(lines(tmp_path, *copies)))
     copies[3]["response"] = {"output": "another"}
     assert "repeats are identical" not in notes_of(fnb.read(lines(tmp_path, *copies)))
+
+
+def test_one_test_index_is_one_attempt_and_a_new_one_a_repeat(tmp_path: Path) -> None:
+    failed, passed = {"success": False, "reason": 1}, {"success": True}
+    error = {"success": False, "reason": 2, "error": "503"}
+    again = fnb.read(lines(tmp_path, result(**error), result(**failed)))
+    assert again.frame["attack_success"].tolist() == [True]
+    assert [note.rows for note in again.notes if note.kind == "retry"] == [1]
+    both = lines(tmp_path, result(**failed), result(**passed))
+    with pytest.raises(fnb.OutcomesError, match="out.jsonl:1, out.jsonl:2"):
+        fnb.read(both)
+    kept = [
+        fnb.read(both, keep=keep).frame["attack_success"].tolist() for keep in ("first", "last")
+    ]
+    assert kept == [[True], [False]]
+    new = fnb.read(lines(tmp_path, result(**failed), result(**passed, testIdx=1)))
+    assert new.frame["repeat"].tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("name", ["case_id", "vars.case_id"])
+def test_a_variable_called_case_id_has_both_names(tmp_path: Path, name: str) -> None:
+    assert fnb.read(lines(tmp_path, result("a")), case_id=name).frame["case_id"].tolist() == ["a"]
+
+
+def test_a_pass_against_a_failed_part_is_said(tmp_path: Path) -> None:
+    grading = {"pass": True, "componentResults": [{"pass": False}, {"pass": True}]}
+    runs = fnb.read(
+        lines(tmp_path, result("a", gradingResult=grading), result("b", score=0), result("c"))
+    )
+    assert "with a score of 0; they count as passed: 2" in notes_of(runs)
 
 
 def test_file_without_results_is_valid_and_has_nothing_to_count() -> None:

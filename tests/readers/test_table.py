@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import re
 
 import duckdb
 import pandas as pd
@@ -13,9 +11,7 @@ import pytest
 import ferrite_nb as fnb
 from ferrite_nb.outcomes.declare import pandas_of
 from ferrite_nb.readers import table
-from ferrite_nb.readers._files import Tally
-from ferrite_nb.readers.recognise import head_of
-from ferrite_nb.readers.table import flat
+from ferrite_nb.readers._text import flat
 
 from .test_read import TABLE, put
 
@@ -45,10 +41,14 @@ def test_encodings(tmp_path, encoding):
     assert runs.frame["case_id"].tolist() == ["é", "b", "é", "b"]
 
 
-def test_latin_bytes_are_replaced_with_a_note(tmp_path):
-    runs = fnb.read(put(tmp_path, "a.csv", TABLE.replace("a,", "é,").encode("latin-1")))
-    assert runs.frame["case_id"].tolist() == ["\ufffd", "b", "\ufffd", "b"]
-    assert "characters that are not UTF-8, which were replaced: 2 (first: a.csv)" in runs.notes
+def test_bytes_of_another_encoding_are_refused_until_it_is_named(tmp_path):
+    path = put(tmp_path, "a.csv", TABLE.replace("a,", "é,").encode("cp1252"))
+    with pytest.raises(fnb.OutcomesError, match=r'a.csv, line 2: the byte 0xe9.*"cp1252"') as told:
+        fnb.read(path)
+    assert (told.value.fix, told.value.row) == ("encoding", 2)
+    assert fnb.read(path, encoding="cp1252").frame["case_id"].tolist() == ["é", "b", "é", "b"]
+    with pytest.raises(ValueError, match="knows no encoding 'cp9'"):
+        fnb.read(path, encoding="cp9")
 
 
 def test_quoted_line_breaks_separators_and_quotes(tmp_path):
@@ -171,8 +171,8 @@ def test_json_without_a_table_is_refused(tmp_path, text):
 
 
 def test_nested_names_stop_at_a_depth():
-    assert flat({"a": {"b": {"c": {"d": {"e": 1}}}}}) == {"a.b.c.d": '{"e": 1}'}
-    assert flat({"a": {}}) == {"a": "{}"}
+    assert flat({"a": {"b": {"c": {"d": {"e": 1}}}}}) == {"a.b.c.d": {"e": 1}}
+    assert flat({"a": {}}) == {"a": {}}
 
 
 # Columnar files.
@@ -219,20 +219,15 @@ def test_a_damaged_columnar_file_is_refused_with_its_name(tmp_path, magic):
 
 
 # Large files stay on the engine.
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "glob"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "glob"])
 def test_large_files_stay_on_the_engine(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(table, "LAZY_BYTES", 10)
     path = put(tmp_path, "a.csv")
-    if kind == "jsonl":
-        frame = pd.read_csv(path)
-        path = put(
-            tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in frame.to_dict("records"))
-        )
-    elif kind == "parquet":
+    if kind == "parquet":
         path = tmp_path / "a.parquet"
         duckdb.read_csv(str(tmp_path / "a.csv")).write_parquet(str(path))
     elif kind == "glob":
-        monkeypatch.undo()
+        monkeypatch.setattr(table, "LAZY_ROWS", 4)
         for mode in ("Off", "On"):
             relation = duckdb.read_csv(str(tmp_path / "a.csv"), all_varchar=True).filter(
                 f"mode = '{mode}'"
@@ -262,61 +257,6 @@ def test_a_large_and_a_small_file_are_named_together(tmp_path, monkeypatch):
     assert runs.lazy
     modes = set(pandas_of(runs.table)["mode"])
     assert modes == {"before/Off", "before/On", "after/Off", "after/On"}
-
-
-def test_a_large_damaged_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(table, "LAZY_BYTES", 10)
-    with pytest.raises(fnb.OutcomesError, match=r"a.jsonl"):
-        fnb.read(put(tmp_path, "a.jsonl", '{"case_id": "a", "mode": "On"}\n{"case_id": \n'))
-
-
-PIECES = [
-    "case_id,mode,attack_success\n{0},On,yes\n{0},Off,no\n",
-    "case_id,mode,attack_success\n{0},On,yes",
-    "case_id,mode,attack_success\r\n{0},On,yes\r\n {0} , Off,\r\n",
-    "\ufeffcase_id,mode,attack_success\n{0},On,yes\n",
-    "case_id,mode,attack_success\n",
-    "case_id,mode,attack_success\n\n{0},On,yes\n  \n",
-    "\ncase_id,mode,attack_success\n{0},On,yes\n",
-    "case_id,mode,attack_success\n{0},On\n{0},Off,no\n",
-    'case_id,mode,attack_success\n"{0}\n",On,yes\n',
-    '"case_id","mode","attack_success"\n"{0}, ""x""","On","yes"\n{0},"Off",\n',
-    'case_id,mode,attack_success\n"{0},On,yes\nb,Off,no\n',
-    'case_id,mode,attack_success\n{0} "a",O"n,yes\n"{0}"b,Off,no\n',
-    'case_id,mode,attack_success\n "{0},x",On\n',
-    'case_id,mode,attack_success\n{0},On,"',
-    "case_id, mode ,attack_success\n{0},On,yes\n",
-    "mode,case_id,attack_success\nOn,{0},yes\n",
-    "case_id,mode,attack_success,\n{0},On,yes,\n",
-    "case_id;mode;latency_ms\n{0};On;1,5\n{0};Off;2\n",
-    "case_id\tmode\tattack_success\n\tOn\tyes\n{0}\tOff\tno\n",
-    "# dataset_version=2\ncase_id,mode,attack_success\n{0},On,yes\n",
-    "case_id,mode,source\n{0},On,my page\n",
-    'case_id,mode,source\n{0},On,"file.csv, row 3"\n',
-    "case_id,mode,attack_success\n{0},On\u2028,y\x1ces\n",
-]
-
-
-@pytest.mark.parametrize("seed", range(80))
-def test_many_small_files_are_read_as_one_by_one(tmp_path, seed):
-    draw = random.Random(seed)
-    usual = draw.choices(PIECES, k=3)
-    texts = [
-        draw.choice(usual if draw.random() < 0.8 else PIECES).format(f"c{place}")
-        for place in range(12)
-    ]
-    paths = [put(tmp_path, f"{place:02}.csv", text) for place, text in enumerate(texts)]
-    heads = [head_of(path) for path in paths]
-    together, apart = Tally(), Tally()
-    try:
-        wanted = pd.concat([table.text_frame(head, apart, {}) for head in heads], ignore_index=True)
-    except fnb.OutcomesError as problem:
-        with pytest.raises(fnb.OutcomesError, match=re.escape(str(problem))):
-            list(table._frames(heads, together, {}))
-        return
-    found = pd.concat(list(table._frames(heads, together, {})), ignore_index=True)
-    pd.testing.assert_frame_equal(found.astype("str"), wanted.astype("str"))
-    assert together.notes() == apart.notes()
 
 
 def test_rows_of_many_small_files_name_their_own_file(tmp_path):

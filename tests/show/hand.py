@@ -14,6 +14,8 @@ import pandas as pd
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
+from ferrite_nb.schema import KINDS, SHAPES, made
+
 NAN = math.nan
 MODES = ("Off", "SanitizerOnly", "LoopOnly", "On")
 NOT_RUN = "not computable: no benign case ran in this mode"
@@ -31,47 +33,36 @@ HOSTILE = (
 
 def row(metric: str, k: float, n: float, note: str = "", **more: Any) -> dict[str, Any]:
     """One row of `rates`: Wilson bounds, insufficient below five cases, not computable without
-    one.
+    one (then the note is the reason).
     """
     rate = low = high = NAN
+    state, why = "ok", ""
     if n:
         rate = k / n
         low, high = (float(bound) for bound in proportion_confint(k, n, method="wilson"))
         low, high = (0.0 if k == 0 else low), (1.0 if k == n else high)
-        note = "; ".join(filter(None, ["insufficient data (n<5)" if n < 5 else "", note]))
-    numbers = {
-        "k": k,
-        "n": n,
-        "rate": rate,
-        "low": low,
-        "high": high,
-        "level": 0.95,
-        "method": "wilson",
-    }
-    rest = {
-        "missing": 0,
-        "floor": rate,
-        "ceiling": rate,
-        "clusters": pd.NA,
-        "n_eff": n or NAN,
-        "note": note,
-    }
-    strata = {
-        name: value for name, value in more.items() if name not in rest and name not in numbers
-    }
-    return {
-        "metric": metric,
-        **strata,
-        **numbers,
-        **rest,
-        **{key: more[key] for key in more if key not in strata},
-    }
+        state, why = ("few", "n<5") if n < 5 else (state, why)
+    else:
+        state, why = "none", note.removeprefix("not computable: ")
+        note = f"not computable: {why}"
+    numbers = {"k": k, "n": n, "rate": rate, "low": low, "high": high}
+    rest = {"missing": 0, "floor": rate, "ceiling": rate, "outer_low": low, "outer_high": high}
+    rest |= {"clusters": pd.NA, "n_eff": n or NAN, "state": state, "why": why, "note": note}
+    facts = {"level": 0.95, "method": "wilson", "unit": "case", "source": "hand.csv"}
+    return {"metric": metric} | numbers | rest | facts | more
+
+
+def table_of(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """A table of a verb from rows; the keys that its shape does not declare are strata."""
+    shape = SHAPES[name]
+    known = {shape.first, *shape.keys, *shape.numbers, *shape.more, *shape.words, *shape.facts}
+    strata = dict.fromkeys(key for row in rows for key in row if key not in known | {*KINDS})
+    return made(name, rows, list(strata))
 
 
 def rates(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """A table of `rates` from rows."""
-    table = pd.DataFrame(rows)
-    return table.astype({"clusters": "Int64"}) if rows else table
+    return table_of("rates", rows)
 
 
 def run_b() -> pd.DataFrame:
@@ -125,10 +116,10 @@ def clustered() -> pd.DataFrame:
     table = rates(
         [row("ASR", k, 787, mode=mode) for mode, k in zip(MODES, (787, 128, 121, 63), strict=True)]
     )
-    table["method"], table["clusters"], table["n_eff"] = "clustered wilson", 176, 61.5
-    table["independent_low"], table["independent_high"] = table["low"], table["high"]
+    table["method"], table["n_eff"], table["unit"] = "clustered wilson", 61.5, "template"
+    table["clusters"] = pd.array([176, 176, 176, 4], dtype="Int64")
     table.loc[2, ["low", "high"]] = [0.084, 0.265]
-    table.loc[3, "note"] = "insufficient data (fewer than 5 clusters); 4 clusters of template"
+    table.loc[3, ["state", "why"]] = ["few", "fewer than 5 clusters"]
     return table
 
 
@@ -209,9 +200,12 @@ def pair(
             "independent_low": max(-1.0, diff - reach),
             "independent_high": min(1.0, diff + reach),
         }
-        note = "; ".join(filter(None, ["insufficient data (n<5 pairs)" if n < 5 else "", note]))
-    rest = {"unpaired": 0, **apart, "level": 0.95, "method": "mcnemar, newcombe", "note": note}
-    return row | {"neither": neither} | numbers | rest | more
+    state = "none" if not n else "few" if n < 5 else "ok"
+    why = note.removeprefix("not computable: ") if not n else "n<5 pairs" if n < 5 else ""
+    rest = {"unpaired": 0, **apart, "state": state, "why": why, "note": note}
+    facts = {"level": 0.95, "method": "mcnemar, newcombe", "unit": "case", "source": "hand.csv"}
+    both_rates = {"quantity": "difference", "neither": neither}
+    return row | both_rates | numbers | rest | facts | more
 
 
 def lab() -> dict[str, Any]:
@@ -255,15 +249,15 @@ def pairs_tables() -> dict[str, pd.DataFrame]:
         for i in range(40)
     ]
     return {
-        "one": pd.DataFrame([lab()]),
-        "two": pd.DataFrame([lab(), pair("Loop", "On", (20, 12, 4, 40))]),
-        "mixed": pd.DataFrame(mixed),
-        "forty": pd.DataFrame(forty),
-        "hostile": pd.DataFrame(hostile),
-        "insufficient": pd.DataFrame(
-            [pair("Off", "On", (1, 1, 0, 1)), pair("Off", "Loop", (1, 1, 0, 2))]
+        "one": table_of("compare", [lab()]),
+        "two": table_of("compare", [lab(), pair("Loop", "On", (20, 12, 4, 40))]),
+        "mixed": table_of("compare", mixed),
+        "forty": table_of("compare", forty),
+        "hostile": table_of("compare", hostile),
+        "insufficient": table_of(
+            "compare", [pair("Off", "On", (1, 1, 0, 1)), pair("Off", "Loop", (1, 1, 0, 2))]
         ),
-        "zero": pd.DataFrame([pair(a, "On", (0, 0, 0, 30)) for a in MODES[:3]]),
+        "zero": table_of("compare", [pair(a, "On", (0, 0, 0, 30)) for a in MODES[:3]]),
     }
 
 
@@ -287,9 +281,8 @@ def gradient(counts: dict[str, tuple[int, ...]], trend: float = NAN) -> pd.DataF
                     mode=mode,
                 )
             )
-    table = rates(rows).assign(trend_p=trend)
-    table.attrs = {"ordered": "scope", "trend": "Cochran-Armitage"}
-    return table
+    same = {"trend_p": trend, "order": "scope", "test": "Cochran-Armitage"}
+    return rates([row | same for row in rows])
 
 
 def totals() -> pd.DataFrame:
@@ -314,9 +307,9 @@ def totals() -> pd.DataFrame:
         0.762,
         "macro mean, limits of wilson combined",
     ]
-    joined = pd.concat([table, both.assign(trend_p=0.00001)], ignore_index=True)
-    joined.attrs = table.attrs
-    return joined
+    same = {"trend_p": 0.00001, "order": "scope", "test": "Cochran-Armitage"}
+    both = both.assign(**same)[list(table.columns)]
+    return pd.concat([table, both], ignore_index=True)
 
 
 def gradient_tables() -> dict[str, pd.DataFrame]:

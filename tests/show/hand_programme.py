@@ -60,18 +60,12 @@ def release(
         requirement="tried at most 2.0%",
         **more,
     )
-    return {
-        key: value
-        for key, value in row.items()
-        if key not in ("floor", "ceiling", "n_eff", "clusters")
-    }
+    return row | {"mode": "On", "quantity": "rate"}
 
 
 def releases(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """A table of `releases` that carries its curve."""
-    table = pd.DataFrame(rows)
-    table.attrs = {"curves": {str(row["requirement"]): curve().to_dict("list") for row in rows}}
-    return table
+    """A table of `releases`."""
+    return hand.table_of("releases", rows)
 
 
 def gate_tables() -> dict[str, pd.DataFrame]:
@@ -79,7 +73,7 @@ def gate_tables() -> dict[str, pd.DataFrame]:
     mixed = [
         release("1.0", 5, 600),
         release("1.1", 0, 600, verdict="cannot tell"),
-        release("1.2", 9, 600, judge_version="judge 2", drift=True),
+        release("1.2", 9, 600, judge_version="judge 2", drift="changed"),
         release("1.3", 9, 600, "v2", judge_version="judge 2"),
         release("1.4", 3, 3, "v2"),
         release("1.5", 0, 0, "v2", "not computable: no attack ran in this mode"),
@@ -109,8 +103,8 @@ def gate_tables() -> dict[str, pd.DataFrame]:
         "one": releases([release("1.0", 5, 600)]),
         "two": releases([release("1.0", 5, 600), release("1.1", 9, 600)]),
         "mixed": releases(mixed),
-        "lower": pd.DataFrame([release("1.0", 281, 300, rule="lower bound", threshold=0.9)]),
-        "point": pd.DataFrame(
+        "lower": releases([release("1.0", 281, 300, rule="lower bound", threshold=0.9)]),
+        "point": releases(
             [release("1.0", 2, 600, rule="point"), release("1.1", 12, 600, rule="point")]
         ),
         "forty": releases(forty),
@@ -124,17 +118,21 @@ def attempt(
     mode: str, at: int, k: int, n: int, p: float, note: str = "", **more: Any
 ) -> dict[str, Any]:
     """One row of `attempts`."""
-    row = hand.row("ASR", k, n, note, mode=mode, attempts=at, independent=1 - (1 - p) ** at, **more)
-    return {
-        key: value
-        for key, value in row.items()
-        if key not in ("floor", "ceiling", "n_eff", "missing")
-    }
+    within = {"mode": mode, "quantity": "within", "attempts": at, "at_risk": n}
+    return hand.row("ASR", k, n, note, independent=1 - (1 - p) ** at, **within, **more)
 
 
 def series(mode: str, p: float, counts: list[tuple[int, int]], **more: Any) -> list[dict[str, Any]]:
     """The rows of one curve, K from 1 on."""
     return [attempt(mode, at, k, n, p, **more) for at, (k, n) in enumerate(counts, 1)]
+
+
+def median(mode: str, value: float) -> dict[str, Any]:
+    """The row of the median case of one curve."""
+    row = attempt(mode, 0, 0, 0, 0.0, "x")
+    empty = dict.fromkeys(("attempts", "k", "n", "independent", "at_risk"))
+    words = {"state": "ok", "why": "", "note": ""}
+    return row | empty | words | {"quantity": "median", "value": value, "low": 1.0, "high": 4.0}
 
 
 def budget_tables() -> dict[str, pd.DataFrame]:
@@ -147,18 +145,26 @@ def budget_tables() -> dict[str, pd.DataFrame]:
         attempt(bad, 1 + i, i + 1, 20, 0.1, bad, suite=bad) for i, bad in enumerate(hand.HOSTILE)
     ]
     return {
-        "one": pd.DataFrame([attempt("static", 1, 5, 250, 0.02)]),
-        "two": pd.DataFrame(series("static", 0.02, [(5, 250), (9, 250)])),
-        "lesson": pd.DataFrame([*series("static", 0.02, alike), *series("adaptive", 0.02, varied)]),
-        "falling": pd.DataFrame(
-            [*series("static", 0.5, falling, median=2.0), *series("other", 0.1, [(0, 3), (1, 3)])]
+        "one": hand.table_of("attempts", [attempt("static", 1, 5, 250, 0.02)]),
+        "two": hand.table_of("attempts", series("static", 0.02, [(5, 250), (9, 250)])),
+        "lesson": hand.table_of(
+            "attempts", [*series("static", 0.02, alike), *series("adaptive", 0.02, varied)]
         ),
-        "eight": pd.DataFrame(
-            [one for i in range(8) for one in series(long.format(i), 0.1, [(i, 40), (i + 9, 40)])]
+        "falling": hand.table_of(
+            "attempts",
+            [
+                *series("static", 0.5, falling),
+                median("static", 2.0),
+                *series("other", 0.1, [(0, 3), (1, 3)]),
+            ],
         ),
-        "hostile": pd.DataFrame(hostile),
-        "insufficient": pd.DataFrame(series("static", 0.1, [(0, 3), (1, 3), (2, 3)])),
-        "zero": pd.DataFrame(series("static", 0.0, [(0, 50)] * 5)),
+        "eight": hand.table_of(
+            "attempts",
+            [one for i in range(8) for one in series(long.format(i), 0.1, [(i, 40), (i + 9, 40)])],
+        ),
+        "hostile": hand.table_of("attempts", hostile),
+        "insufficient": hand.table_of("attempts", series("static", 0.1, [(0, 3), (1, 3), (2, 3)])),
+        "zero": hand.table_of("attempts", series("static", 0.0, [(0, 50)] * 5)),
     }
 
 
@@ -170,223 +176,127 @@ def ends(k: int, n: int, method: str = WILSON) -> tuple[float, float]:
 
 def point(
     limit: float, tp: int, n_pos: int, fp: int, n_neg: int, base: float = hand.NAN, **more: Any
-) -> dict[str, Any]:
-    """One operating point of `detector`; precision at its bounds by its definition."""
-    row: dict[str, Any] = {
-        "part": "operating point",
-        "max_fpr": limit,
-        "threshold": 0.5,
-        "tp": tp,
-        "n_pos": n_pos,
-        "fp": fp,
-        "n_neg": n_neg,
-        "note": "",
-        "level": 0.95,
-        "method": "bootstrap",
-    }
-    for name, k, n in (("tpr", tp, n_pos), ("fpr", fp, n_neg)):
+) -> list[dict[str, Any]]:
+    """The rows of one operating point of `detector`; precision at its bounds by its definition."""
+    same = {"score": "score", "max_fpr": limit, "threshold": 0.5}
+    rows = []
+    for name, k, n in (("TPR", tp, n_pos), ("FPR", fp, n_neg)):
+        lost = f"no {'positive' if name == 'TPR' else 'negative'} case"
+        row = hand.row("", k, n, "" if n else lost)
         bounds = ends(k, n, "beta") if n else (hand.NAN, hand.NAN)
-        row |= dict(
-            zip(
-                (name, f"{name}_low", f"{name}_high"),
-                (k / n if n else hand.NAN, *bounds),
-                strict=True,
-            )
-        )
-        if not n:
-            row["note"] = f"not computable: no {'positive' if name == 'tpr' else 'negative'} case"
-    row |= {
-        "resolvable": bool(n_neg) and limit >= 1 / n_neg,
-        "base_rate": base,
-        "per_day": 10_000.0,
-    }
+        row |= dict(zip(("low", "high"), bounds, strict=True))
+        rows.append(row | same | {"quantity": name, "method": "clopper-pearson"} | more)
     if base == base and n_pos and n_neg:
-        for end, tpr, fpr in (
-            ("", "tpr", "fpr"),
-            ("_low", "tpr_low", "fpr_high"),
-            ("_high", "tpr_high", "fpr_low"),
+        tpr, fpr = rows
+        found = {}
+        for end, a, b in (
+            ("rate", "rate", "rate"),
+            ("low", "low", "high"),
+            ("high", "high", "low"),
         ):
-            right, wrong = row[tpr] * base, row[fpr] * (1 - base)
-            row[f"precision{end}"] = right / (right + wrong) if right + wrong else hand.NAN
-        row |= {
-            "true_alerts": 10_000 * row["tpr"] * base,
-            "false_alerts": 10_000 * row["fpr"] * (1 - base),
-        }
-    return row | more
+            right, wrong = tpr[a] * base, fpr[b] * (1 - base)
+            found[end] = right / (right + wrong) if right + wrong else hand.NAN
+        worth = {"k": None, "n": None, "base_rate": base, "quantity": "precision"} | found
+        rows.append(tpr | worth)
+        alerts = {"true alerts": tpr["rate"] * base, "false alerts": fpr["rate"] * (1 - base)}
+        for name, share in alerts.items():
+            value = {"quantity": name, "value": 10_000 * share, "per_day": 10_000.0}
+            rows.append(tpr | worth | dict.fromkeys(("rate", "low", "high")) | value)
+    return rows
 
 
-def steps(tp: list[int], fp: list[int], n_pos: int, n_neg: int) -> list[dict[str, Any]]:
+def area(value: float, low: float, high: float) -> dict[str, Any]:
+    """The row of the AUC."""
+    found = {"quantity": "AUC", "rate": value, "low": low, "high": high, "method": "DeLong"}
+    return hand.row("", 1, 9) | {"score": "score", "k": None, "n": None} | found
+
+
+def roc_curve(tp: list[int], fp: list[int], n_pos: int, n_neg: int) -> pd.DataFrame:
     """The observed points of a curve, from the strictest threshold on."""
-    return [
-        {
-            "part": "curve",
-            "threshold": 1 - i / 100,
-            "tp": a,
-            "n_pos": n_pos,
-            "tpr": a / n_pos,
-            "fp": b,
-            "n_neg": n_neg,
-            "fpr": b / n_neg,
-            "note": "",
-            "level": 0.95,
-            "method": "counts",
-        }
+    rows = [
+        {"curve": "ROC", "threshold": 1 - i / 100, "tp": a, "n_pos": n_pos, "tpr": a / n_pos}
+        | {"fp": b, "n_neg": n_neg, "fpr": b / n_neg}
         for i, (a, b) in enumerate(zip(tp, fp, strict=True))
     ]
-
-
-def grid(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The curve of precision over base rates of an operating point."""
-    bases = np.geomspace(1e-5, 0.5, 12)
-    kept = ("max_fpr", "threshold", "tp", "n_pos", "fp", "n_neg")
-    rows = [
-        point(found["max_fpr"], found["tp"], found["n_pos"], found["fp"], found["n_neg"], base)
-        for base in bases
-    ]
-    names = ("precision", "precision_low", "precision_high", "base_rate")
-    same = {"part": "precision", "note": "", "level": 0.95, "method": "bootstrap"} | {
-        one: found[one] for one in kept
-    }
-    return [same | {name: row[name] for name in names} for row in rows]
+    for base in np.geomspace(1e-5, 0.5, 12):
+        found = point(0.01, 95, n_pos, 10, n_neg, base)[2]
+        row = {"curve": "precision", "max_fpr": 0.01, "base_rate": base, "precision": found["rate"]}
+        rows.append(row | {"low": found["low"], "high": found["high"]})
+    return pd.DataFrame(rows)
 
 
 def roc_tables() -> dict[str, pd.DataFrame]:
     """Every kind of table that the ROC has to draw."""
     tenth = point(0.01, 95, 100, 10, 1000, 0.001)
-    curve = steps([0, 40, 60, 95, 99, 100], [0, 0, 1, 10, 300, 1000], 100, 1000)
-    area = {
-        "part": "auc",
-        "n_pos": 100,
-        "n_neg": 1000,
-        "auc": 0.97,
-        "auc_low": 0.95,
-        "auc_high": 0.99,
-        "note": "",
-        "level": 0.95,
-        "method": "DeLong",
-    }
-    two = [tenth, point(0.001, 60, 100, 1, 1000, 0.001)]
+    two = [*tenth, *point(0.001, 60, 100, 1, 1000, 0.001)]
     eight = [point(0.1 / (i + 1), 90 - 9 * i, 100, 100 - 12 * i, 1000, 0.01) for i in range(8)]
     hostile = [
         point(0.1 / (i + 1), 9 + i, 100, 9 + i, 1000, note=bad, suite=bad)
         for i, bad in enumerate(hand.HOSTILE)
     ]
+    few = [*point(0.1, 2, 3, 0, 40), *point(0.5, 3, 3, 4, 40)]
     return {
-        "one": pd.DataFrame([tenth]),
-        "two": pd.DataFrame([*two, *curve]),
-        "lesson": pd.DataFrame(
-            [
-                *two,
-                tenth | point(0.01, 95, 100, 10, 1000, 0.01),
-                area,
-                *curve,
-                *grid(two[0]),
-                *grid(two[1]),
-            ]
-        ),
-        "no alarm": pd.DataFrame(
-            [point(0.001, 74, 100, 0, 100, 0.001), *steps([74, 100], [0, 100], 100, 100)]
-        ),
-        "no negative": pd.DataFrame([point(0.01, 5, 9, 0, 0, 0.001)]),
-        "eight": pd.DataFrame([*eight, *curve]),
-        "hostile": pd.DataFrame(hostile),
-        "insufficient": pd.DataFrame([point(0.1, 2, 3, 0, 40), point(0.5, 3, 3, 4, 40)]),
-        "zero": pd.DataFrame([point(0.01, 0, 100, 0, 1000, 0.001)]),
+        name: hand.table_of("detector", rows)
+        for name, rows in {
+            "one": tenth,
+            "two": two,
+            "lesson": [*two, *point(0.01, 95, 100, 10, 1000, 0.01)[2:], area(0.97, 0.95, 0.99)],
+            "no alarm": point(0.001, 74, 100, 0, 100, 0.001),
+            "no negative": point(0.01, 5, 9, 0, 0, 0.001),
+            "eight": [row for rows in eight for row in rows],
+            "hostile": [row for rows in hostile for row in rows],
+            "insufficient": [row | {"state": "few", "why": "n<5"} for row in few],
+            "zero": point(0.01, 0, 100, 0, 1000, 0.001),
+        }.items()
     }
 
 
-def labels(
-    name: str, cells: tuple[int, int, int, int], run: tuple[int, int] | None = None, **more: Any
-) -> dict[str, Any]:
-    """One row of `judges` from tp, fp, fn, tn, and flagged of judged outputs; the corrected rate by
-    its formula.
-    """
+def labels(name: str, cells: tuple[int, int, int, int], **more: Any) -> list[dict[str, Any]]:
+    """The rows of `judges` from tp, fp, fn, tn; the corrected rate by its formula."""
     tp, fp, fn, tn = cells
     n = tp + fp + fn + tn
-    flagged, judged = run or (tp + fp, n)
-    row: dict[str, Any] = {
-        "judge": name,
-        "tp": tp,
-        "fn": fn,
-        "tn": tn,
-        "fp": fp,
-        "n": n,
-        "flagged": flagged,
-        "judged": judged,
-        "note": "",
-        "corrected_note": "",
-        "level": 0.95,
-        "method": "delta",
-    }
-    rates = {
-        "se": (tp, tp + fn),
-        "sp": (tn, tn + fp),
-        "agreement": (tp + tn, n),
-        "observed": (flagged, judged),
-        "people": (tp + fn, n),
-    }
-    for part, (k, of) in rates.items():
-        bounds = ends(k, of) if of else (hand.NAN, hand.NAN)
-        row |= dict(
-            zip(
-                (part, f"{part}_low", f"{part}_high"),
-                (k / of if of else hand.NAN, *bounds),
-                strict=True,
-            )
-        )
-    row |= {"constant_judge": max(tp + fn, tn + fp) / n, "raw": hand.NAN}
-    gain = row["se"] + row["sp"] - 1
-    row["note"] = "" if gain == gain else "no human-labelled positives: sensitivity is unknown"
-    if not gain > 0:
-        lost = [f"{part}{end}" for part in ("fixed", "corrected") for end in ("", "_low", "_high")]
-        row |= dict.fromkeys(lost, hand.NAN)
-        why = "the judge does no better than chance" if gain <= 0 else row["note"]
-        return row | {"corrected_note": why} | more
-    raw = [
-        (value + row["sp"] - 1) / gain
-        for value in (row["observed"], row["observed_low"], row["observed_high"])
-    ]
-    cut = [min(max(value, 0.0), 1.0) for value in raw]
-    row |= {
-        "raw": raw[0],
-        "fixed": cut[0],
-        "fixed_low": cut[1],
-        "fixed_high": cut[2],
-        "corrected": cut[0],
-    }
-    row |= {"corrected_low": max(cut[1] - 0.01, 0.0), "corrected_high": min(cut[2] + 0.02, 1.0)}
-    return row | more
+    counts = {"sensitivity": (tp, tp + fn), "specificity": (tn, tn + fp), "agreement": (tp + tn, n)}
+    counts |= {"prevalence": (tp + fn, n), "flagged": (tp + fp, n)}
+    rows = []
+    for quantity, (k, of) in counts.items():
+        row = hand.row("", k, of, "" if of else "no such human label")
+        rows.append(row | {"judge": name, "quantity": quantity} | more)
+    most = max(tp + fn, tn + fp)
+    constant = {"quantity": "constant judge", "k": most, "n": n, "rate": most / n, "method": ""}
+    rows.append(rows[2] | constant | {"low": None, "high": None})
+    gain = rows[0]["rate"] + rows[1]["rate"] - 1
+    corrected: dict[str, Any] = {"quantity": "corrected", "method": "delta"}
+    if gain > 0:
+        ends_of = [(rows[4][end] + rows[1]["rate"] - 1) / gain for end in ("rate", "low", "high")]
+        cut = [min(max(value, 0.0), 1.0) for value in ends_of]
+        corrected |= dict(zip(("rate", "low", "high"), cut, strict=True))
+    else:
+        corrected |= dict.fromkeys(("rate", "low", "high"))
+        corrected |= {"state": "none", "why": "the judge does no better than chance"}
+    return [*rows, rows[4] | corrected]
 
 
 def judge_tables() -> dict[str, pd.DataFrame]:
     """Every kind of table that the judge has to draw."""
     base, defended = (24, 3, 2, 46), (9, 0, 5, 61)
-    odd = [
-        labels("below zero", (93, 1, 7, 99), (3, 600)),
-        labels("chance", (30, 70, 70, 30)),
-        labels("no positive", (0, 1, 0, 99)),
-        labels("few positives", (2, 1, 1, 60)),
-        labels("all", (30, 0, 0, 30)),
-    ]
     hostile = [
-        labels(bad, (20 + i, 3, 4, 40), condition=bad, suite=hand.HOSTILE[-1 - i])
-        for i, bad in enumerate(hand.HOSTILE)
+        labels("judge", (20 + i, 3, 4, 40), condition=bad) for i, bad in enumerate(hand.HOSTILE[:5])
     ]
     return {
-        "one": pd.DataFrame([labels("judge", base)]),
-        "two": pd.DataFrame(
-            [
+        name: hand.table_of("judges", [row for rows in blocks for row in rows])
+        for name, blocks in {
+            "one": [labels("judge", base)],
+            "two": [
                 labels("judge", base, condition="base"),
                 labels("judge", defended, condition="defended"),
-            ]
-        ),
-        "odd": pd.DataFrame(odd),
-        "twelve": pd.DataFrame(
-            [labels(f"a judge with a long name {i}", (20 + i, 3, 4, 40)) for i in range(12)]
-        ),
-        "hostile": pd.DataFrame(hostile),
-        "insufficient": pd.DataFrame(
-            [labels("judge", (1, 1, 2, 2)), labels("other", (2, 0, 1, 3))]
-        ),
-        "zero": pd.DataFrame([labels("judge", (0, 0, 20, 40)), labels("other", (0, 0, 9, 40))]),
+            ],
+            "odd": [
+                labels("chance", (30, 70, 70, 30)),
+                labels("no positive", (0, 1, 0, 99)),
+                labels("few positives", (2, 1, 1, 60)),
+                labels("all", (30, 0, 0, 30)),
+            ],
+            "hostile": hostile,
+            "zero": [labels("judge", (0, 0, 20, 40)), labels("other", (0, 0, 9, 40))],
+        }.items()
     }

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.show import figures, tables
 from ferrite_nb.escape import latex_text
+from ferrite_nb.show import figures, tables
 
 from . import hand, hand_programme
 from .test_every_figure import FIGURES

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ferrite_nb.show.rows import rows_of
 from ferrite_nb.estimate import Estimate
+from ferrite_nb.show.rows import rows_of
 
 
 def test_rows_have_the_cells_and_the_label_of_pandas_rows() -> None:

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
+from ferrite_nb.estimate import Estimate
 from ferrite_nb.metrics import metrics
 from ferrite_nb.show import tables
-from ferrite_nb.estimate import Estimate
 
 from . import hand
 

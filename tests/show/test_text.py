@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrite_nb.show import text
 from ferrite_nb.estimate import Estimate
+from ferrite_nb.show import text
 
 NAN = math.nan
 HOSTILE = [

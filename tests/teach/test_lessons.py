@@ -57,7 +57,7 @@ def test_a_pairing_says_what_its_table_holds(c: int) -> None:
     chart = lessons.pairing(c)
     row = chart.table.iloc[0]
     assert (row["b"], row["c"], row["n_pairs"]) == (48 + c, c, 300)
-    assert f"with c = {c} the difference is 48/300 = +16.0 points" in chart.finding
+    assert f"with c = {c} the difference is 48/300 = +16.0 points" in chart.caption
     assert f"b {48 + c}, c {c}" in chart.alt
 
 
@@ -100,7 +100,7 @@ def test_coverages_says_the_share_at_two_percent() -> None:
     chart = lessons.coverages(20)
     row = chart.table[chart.table["true rate"] == 0.02].iloc[0]
     assert (round(row["Wald"], 3), round(row["Wilson"], 3)) == (0.332, 0.940)
-    assert "0.332" in chart.finding
+    assert "0.332" in chart.caption
     assert "0.940" in chart.alt
 
 
@@ -114,7 +114,7 @@ def test_coverages_says_the_share_at_two_percent() -> None:
     ],
 )
 def test_one_interval_says_what_is_wrong_with_wald(k: int, n: int, said: str) -> None:
-    finding = lessons.one_interval(k, n).finding
+    finding = lessons.one_interval(k, n).caption
     assert said in finding
     assert bool(said) is ("Wald has" in finding or "Wald leaves" in finding)
 
@@ -132,7 +132,7 @@ def test_one_interval_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None
 def test_each_denominator_gives_its_counts(counting: str, counts: tuple[int, int]) -> None:
     chart = lessons.denominator(fnb.read(fnb.data("outcomes_with_errors.csv")), counting)
     assert tuple(chart.table.iloc[0][["k", "n"]]) == counts
-    assert f"{counts[0]}/{counts[1]}" in chart.finding
+    assert f"{counts[0]}/{counts[1]}" in chart.caption
     assert ("an assumption" in chart.table.iloc[0]["note"]) is counting.startswith("errors")
 
 
@@ -145,7 +145,7 @@ def test_delivered_attacks_are_another_denominator() -> None:
 
 def test_what_was_not_recorded_is_not_computable() -> None:
     chart = lessons.denominator(fnb.read(fnb.data("outcomes_with_errors.csv")), "delivered attacks")
-    assert "not computable: the record does not say what was delivered" in chart.finding
+    assert "not computable: the record does not say what was delivered" in chart.caption
 
 
 def test_an_unknown_denominator_names_those_that_are_known() -> None:
@@ -156,8 +156,8 @@ def test_an_unknown_denominator_names_those_that_are_known() -> None:
 def test_first_look_shows_cost_beside_security(run_b: fnb.Outcomes) -> None:
     chart = lessons.first_look(run_b)
     assert list(chart.table["metric"].unique()) == ["ASR", "FGR"]
-    assert "63/787" in chart.finding
-    assert "0/122" in chart.finding
+    assert "63/787" in chart.caption
+    assert "0/122" in chart.caption
 
 
 def test_first_look_of_a_table_with_many_modes_still_draws() -> None:
@@ -181,11 +181,11 @@ def test_clusters_widen_and_the_plain_interval_stays_in_grey(run_b: fnb.Outcomes
     row = lessons.clustered(run_b, "template").table.set_index("mode").loc["LoopOnly"]
     plain = lessons.clustered(run_b).table.set_index("mode").loc["LoopOnly"]
     assert (row["independent_low"], row["independent_high"]) == (plain["low"], plain["high"])
-    assert row["low"] == pytest.approx(0.084, abs=0.003)
-    assert row["high"] == pytest.approx(0.265, abs=0.005)
+    assert row["low"] == pytest.approx(0.054, abs=0.001)
+    assert row["high"] == pytest.approx(0.368, abs=0.001)
     assert (
-        "LoopOnly 121/787, [8.4, 26.5] in place of [13.0, 18.1]"
-        in lessons.clustered(run_b, "template").finding
+        "LoopOnly 121/787, [5.4, 36.8] in place of [13.0, 18.1]"
+        in lessons.clustered(run_b, "template").caption
     )
 
 
@@ -196,7 +196,7 @@ def test_a_page_has_finding_picture_caption_and_table() -> None:
         1,
         1,
     ]
-    assert shown.startswith('<p role="status">')
+    assert shown.startswith('<div role="status">')
 
 
 def test_payloads_in_a_message_stay_text() -> None:
@@ -217,3 +217,39 @@ def test_controls_are_named_and_a_choice_draws_again(monkeypatch: pytest.MonkeyP
     levels.value = 0.9
     assert ["3/20" in shown[0], "4/20" in shown[1], "level 0.9:" in shown[2]] == [True] * 3
     assert len(shown) == 3
+
+
+def test_a_hundred_intervals_and_those_that_miss() -> None:
+    table = lessons.rain(0.15, 200, seed=3).table
+    ends = [proportion_confint(k, 200, method="wilson") for k in table["k"]]
+    missed = [not low <= 0.15 <= high for low, high in ends]
+    assert table["misses"].tolist() == missed
+    assert len(table) == 100
+
+
+def test_cases_that_are_alike_make_the_plain_interval_miss_more_often() -> None:
+    missed = [
+        sum(int(lessons.rain(alike=alike, seed=seed).table["misses"].sum()) for seed in range(3))
+        for alike in (1, 10)
+    ]
+    assert missed[0] <= 30  # exactly .95 of them hold the truth
+    assert missed[1] >= 120  # about a quarter does
+
+
+def test_the_lucky_seed_in_its_crowd() -> None:
+    chart = lessons.crowd(42)
+    assert chart.table["seeds"].sum() == 2000
+    assert chart.table.loc[chart.table["turned of 300"] >= 48, "seeds"].sum() == 43
+    assert "43 of 2000" in chart.caption
+
+
+def test_published_rates_are_those_of_the_paper_with_the_case_as_their_unit() -> None:
+    table = fnb.rates(lessons.published_counts(), "ASR").set_index("mode")
+    cells = lessons.published()
+    part = cells[(cells["table"] == "ASR") & (cells["model"] == "gpt-4o-2024-08-06")]
+    pooled = part.groupby("defence")[["k_pooled", "n_pooled"]].sum()
+    for mode, row in pooled.iterrows():
+        assert table.loc[mode, ["k", "n"]].tolist() == row.tolist()
+    none = table.loc["none"]
+    assert 949 <= none["n_eff"] <= 2847
+    assert (none["low"], none["high"]) == pytest.approx((0.2068, 0.2604), abs=0.001)

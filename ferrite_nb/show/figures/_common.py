@@ -20,50 +20,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...escape import missing, plain
-from ...estimate import Estimate, method_text, number
+from ...estimate import Estimate, number
 from ...metrics import METRICS, Metric
+from ...schema import shape_of, strata_of
 from .. import style
 from ..chart import Chart
-from ..rows import rows_of
+from ..facts import facts, values
 
 FEW = 5  # fewer cases than this are hatched, never drawn as a point
-RATE_COLUMNS = ("metric", "k", "n", "rate", "low", "high", "note")
-_KNOWN = frozenset(  # columns that say nothing of what a row is of
-    {
-        *(
-            "metric",
-            "k",
-            "n",
-            "rate",
-            "low",
-            "high",
-            "level",
-            "method",
-            "missing",
-            "floor",
-            "ceiling",
-            "note",
-        ),
-        *("clusters", "n_eff", "trend_p", "observed", "observed_low", "observed_high"),
-        *(
-            "independent_low",
-            "independent_high",
-            "suite_version",
-            "judge_version",
-            "source",
-            "date",
-        ),
-    }
-)
+RATE_COLUMNS = ("k", "n", "rate", "low", "high", "state", "why", "note")
 _ALT_MARKS, _ALT_LENGTH = 12, 1500
-_FACTS = (
-    ("suite_version", "suite version"),
-    ("source", "source"),
-    ("date", "run of"),
-    ("judge_version", "judge version"),
-    ("seed", "seed"),
-)
-
 
 # Checks. Each error names the figure's row and values, or the column and the verb that makes it.
 
@@ -98,7 +64,7 @@ def checked(
         raise ValueError(
             f"figures.{figure} draws at most {style.MAX_ROWS} rows, got {len(table)}; facet with by=, or filter"
         )
-    found = _values(table, "suite_version")
+    found = values(table, "suite_version")
     if len(found) > 1 and not versions:
         listed = ", ".join(plain(version) for version in found)
         raise ValueError(
@@ -139,11 +105,11 @@ def check_bounds(table: pd.DataFrame, low: str, high: str) -> None:
 
 
 def check_reasons(table: pd.DataFrame, column: str) -> None:
-    """A missing value has a note that says why."""
-    for place, (value, note) in enumerate(zip(table[column], table["note"], strict=True)):
-        if missing(value) and missing(note):
+    """A missing value has a state and a reason."""
+    for place, (value, why) in enumerate(zip(table[column], table["why"], strict=True)):
+        if missing(value) and missing(why):
             raise ValueError(
-                f"row {place}: {column} is missing without a reason in the column 'note'"
+                f"row {place}: {column} is missing without a reason in the column 'why'"
             )
 
 
@@ -152,13 +118,11 @@ def check_reasons(table: pd.DataFrame, column: str) -> None:
 
 def strata(table: pd.DataFrame) -> list[str]:
     """The columns that say what a row is of (mode, tier, …), in table order, without those that are
-    all empty.
+    all empty and those of which the first key already speaks.
     """
-    return [
-        column
-        for column in table.columns
-        if column not in _KNOWN and not all(missing(value) for value in table[column])
-    ]
+    shape = shape_of(table)
+    said = {"metric"} | ({"mode", "quantity"} if shape and "verdict" in shape.words else set())
+    return [name for name in strata_of(table) if name not in said and values(table, name)]
 
 
 def name_of(row: Any, columns: Iterable[str], limit: int = 40) -> str:
@@ -190,7 +154,7 @@ def metric_title(symbol: str) -> str:
 
 def one_side(table: pd.DataFrame) -> str:
     """A sentence when security is shown without cost; "" otherwise."""
-    sides = {known.side for symbol in table["metric"].unique() if (known := definition(symbol))}
+    sides = {known.side for symbol in values(table, "metric") if (known := definition(symbol))}
     return "No cost metric is shown here: read it beside one" if sides == {"security"} else ""
 
 
@@ -198,63 +162,11 @@ def one_side(table: pd.DataFrame) -> str:
 
 
 def caption(table: pd.DataFrame, what: str, *extra: str) -> str:
-    """What the figure shows, then method, level, unit, clusters, cases, version, source, from
-    columns or attrs.
-    """
-    parts = [what, *_method(table), *_unit(table), *_cases(table)]
-    facts = [(word, _fact(table, name)) for name, word in _FACTS]
-    parts += [f"{word} {plain(fact)}" for word, fact in facts if fact]
-    if not _fact(table, "suite_version"):
-        parts.append("suite version not recorded")
-    kinds = (
-        [Estimate.from_row(row).kind for row in rows_of(table)] if "rate" in table.columns else []
-    )
-    if kinds and set(kinds) == {"insufficient"}:
+    """What the figure shows, then the facts of its rows: method, level, unit, cases, versions."""
+    parts = [what, *facts(table)]
+    if values(table, "state") == ["few"]:
         parts.append("every cell has insufficient data")
     return ". ".join(part[:1].upper() + part[1:] for part in (*parts, *extra) if part) + "."
-
-
-def _method(table: pd.DataFrame) -> list[str]:
-    methods = _values(table, "method")
-    levels = [number(level) for level in _values(table, "level")]
-    said = f"intervals: {', '.join(map(method_text, methods))}" if methods else ""
-    return [f"{said or 'intervals'}, level {' and '.join(levels)}"] if levels else [said]
-
-
-def _unit(table: pd.DataFrame) -> list[str]:
-    clusters = [number(value) for value in sorted(_values(table, "clusters"))]
-    name = _fact(table, "cluster")
-    if not clusters and not name:
-        return ["unit of independence: the case"]
-    return [
-        f"unit of independence: {plain(name or 'cluster')}"
-        + (f" ({_span(clusters)} clusters)" if clusters else "")
-    ]
-
-
-def _cases(table: pd.DataFrame) -> list[str]:
-    column = next((name for name in ("n", "n_pairs") if name in table.columns), None)
-    counts = [number(value) for value in sorted(_values(table, column))] if column else []
-    return [f"cases: {column} = {_span(counts)}"] if counts else []
-
-
-def _span(counts: list[str]) -> str:
-    return counts[0] if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-
-
-def _fact(table: pd.DataFrame, name: str) -> str:
-    values = _values(table, name)
-    return (
-        ", ".join(str(value) for value in values)
-        if values
-        else str(table.attrs.get(name) or "").strip(", ")
-    )
-
-
-def _values(table: pd.DataFrame, column: str) -> list[Any]:
-    if column not in table.columns:
-        return []
-    return list(dict.fromkeys(value for value in table[column] if not missing(value)))
 
 
 def alt_text(what: str, finding: str, marks: Sequence[str], extra: Sequence[str] = ()) -> str:

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 from ...escape import missing
-from ...estimate import Estimate, number, reason
+from ...estimate import FEW, Estimate, number, refusal
 from .. import style
 
 Along = Literal["x", "y"]
@@ -50,6 +50,9 @@ def rate(
     """
     estimate, place = Estimate.from_row(row), row.name
     if estimate.kind == "not computable":
+        return estimate.kind
+    if estimate.kind == "counts":  # a share without bounds: what a constant answer would reach
+        diamond(ax, place, at, estimate.rate)
         return estimate.kind
     if estimate.kind == "insufficient":
         hatched(ax, place, at, along=along, size=size)
@@ -110,6 +113,12 @@ def marker(
     point.set_gid(f"marker:{place}")
     point.set_zorder(4)
     return point
+
+
+def diamond(ax: Axes, place: Place, at: float, value: float) -> None:
+    """A share that has no interval, as a grey diamond."""
+    look = {"marker": "d", "ms": 5, "color": style.PALE, "mec": style.GREY, "mew": 0.8, "ls": ""}
+    _line(ax, "x", (value,), at, **look).set_gid(f"constant:{place}")
 
 
 def arrow(
@@ -184,23 +193,12 @@ def _missing_outcomes(ax: Axes, row: Any, at: float, along: Along) -> None:
 
 
 def _grey_interval(ax: Axes, row: Any, at: float, along: Along, size: float) -> None:
-    """The interval that ignores clusters or the judge's errors, thinner and grey, beside the main
-    one.
-    """
-    for low, high in (("independent_low", "independent_high"), ("observed_low", "observed_high")):
-        if not missing(row.get(low)):
-            line = _line(
-                ax,
-                along,
-                (row[low], row[high]),
-                at + 0.7 * size,
-                color=style.GREY,
-                marker=_CAPS[along],
-                ms=3,
-                mew=0.8,
-                lw=0.8,
-            )
-            line.set_gid(f"grey:{row.name}")
+    """The interval that ignores the judge's errors, thinner and grey, beside the main one."""
+    if missing(row.get("observed_low")):
+        return
+    look = {"color": style.GREY, "marker": _CAPS[along], "ms": 3, "mew": 0.8, "lw": 0.8}
+    bounds = (row["observed_low"], row["observed_high"])
+    _line(ax, along, bounds, at + 0.7 * size, **look).set_gid(f"grey:{row.name}")
 
 
 def _line(ax: Axes, along: Along, values: tuple[float, ...], at: float, **look: Any) -> Line2D:
@@ -219,14 +217,15 @@ def missing_words(row: Any) -> str:
 
 def few(row: Any) -> str:
     """The words inside a hatched bar: "insufficient data (n = 3)"."""
-    why = reason(row["note"]).partition("insufficient")[2]
     count = row["n"] if "n" in row else row["n_pairs"]
-    by_cases = not why or "(n<" in why
-    return (
-        f"insufficient data (n\u00a0=\u00a0{number(count)})"
-        if by_cases
-        else style.drawable(f"insufficient{why}", 80)
-    )
+    if missing(count) or count < FEW:
+        return f"insufficient data (n\u00a0=\u00a0{number(count)})"
+    return style.drawable(refusal("few", str(row["why"])), 80)
+
+
+def why(row: Any) -> str:
+    """The words in place of a mark, by the state of the row and its reason."""
+    return style.drawable(refusal("none", "" if missing(row["why"]) else str(row["why"])), 160)
 
 
 def beside(

@@ -4,6 +4,7 @@ would give.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...escape import missing
-from ...estimate import Estimate, number, reason
+from ...estimate import Estimate, bracket, number, refusal
 from .. import style
 from ..chart import Chart
+from ..grid import measured
 from ..rows import rows_of
 from . import _common, _marks
 
-_COLUMNS = ("attempts", "k", "n", "rate", "low", "high", "independent", "note")
-_NOT_STRATA = frozenset(("attempts", "independent", "median", "stopping"))
+_COLUMNS = ("quantity", "attempts", *_common.RATE_COLUMNS, "value", "independent")
 _SIDE, _STRIP = 2.2, 0.17  # inches: the height of the curves, a series' row of the median
 _DASHED = (0, (4, 2))
 
@@ -30,8 +31,7 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
     Parameters
     ----------
-    table : a table of `fnb.attempts`. A column `stopping` may name the rule by which attempts
-        stopped.
+    table : a table of `fnb.attempts`
     width : "column" (3.3 in) or "text" (7 in)
 
     Returns
@@ -44,13 +44,14 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
     Raises
     ------
     ValueError : a needed column is missing, an impossible count or bound, more than eight series,
-        several stopping rules or a K that does not grow within a series, mixed suite versions.
+        a K that does not grow within a series, mixed suite versions.
     """
     table = _common.checked(table, "budget", _COLUMNS, "attempts", curves=True)
     if table.empty:
         return _common.nothing("budget", "attempts", table, width)
-    _common.check_rates(table)
-    _common.check_inside(table, "independent", 0, 1)
+    within = table[table["quantity"] == "within"]
+    _common.check_rates(within)
+    _common.check_inside(within, "independent", 0, 1)
     curves = _curves(table)
     with style.settings():
         wide = style.width_of(width) > 4
@@ -66,11 +67,12 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
 @dataclass(frozen=True)
 class _Curve:
-    """One series: its name, rows and look; `read` are the rows that may be read."""
+    """One series: its name, rows and look, and its rows of other quantities by their name."""
 
     name: str
     rows: pd.DataFrame
     look: style.Series
+    other: dict[str, Any]
 
     @property
     def read(self) -> pd.DataFrame:
@@ -81,7 +83,7 @@ class _Curve:
     @property
     def median(self) -> Any:
         """The attempts to the first success in the median case, if the table says."""
-        return self.rows["median"].iloc[0] if "median" in self.rows.columns else None
+        return self.other["median"]["value"] if "median" in self.other else None
 
     @property
     def few(self) -> Any:
@@ -91,28 +93,25 @@ class _Curve:
 
 
 def _curves(table: pd.DataFrame) -> list[_Curve]:
-    columns = [name for name in _common.strata(table) if name not in _NOT_STRATA]
-    if table.get("metric", pd.Series(dtype=object)).nunique() > 1:
+    columns = [name for name in _common.strata(table) if name != "quantity"]
+    if table["metric"].nunique() > 1:
         columns = ["metric", *columns]
     keys = (
         table[columns].astype(str).agg("\x1f".join, axis=1)
         if columns
         else pd.Series("", index=table.index)
     )
-    looks = style.series(list(dict.fromkeys(keys)))
+    within = table["quantity"] == "within"
+    looks = style.series(list(dict.fromkeys(keys[within])))
     out = []
-    for key, rows in table.groupby(keys, sort=False):
+    for key, rows in table[within].groupby(keys[within], sort=False):
         name = _common.name_of(rows.iloc[0], columns, 60)
-        rules = list(dict.fromkeys(map(str, rows.get("stopping", []))))
-        if len(rules) > 1:
-            raise ValueError(
-                f"{name}: one series has several stopping rules ({', '.join(rules)}); keep them apart"
-            )
         if not (rows["attempts"].iloc[0] >= 1 and (rows["attempts"].diff().dropna() > 0).all()):
             raise ValueError(
                 f"{name}: attempts must be 1 or more and grow within a series; is a stratum missing?"
             )
-        out.append(_Curve(name, rows, looks[str(key)]))
+        other = {row["quantity"]: row for row in rows_of(table[~within & (keys == key)])}
+        out.append(_Curve(name, rows, looks[str(key)], other))
     return out
 
 
@@ -161,7 +160,7 @@ def _marked(curves: list[_Curve]) -> list[_Curve]:
     """The series with a row above the curves: those with a median, and those that run out of
     cases.
     """
-    return [one for one in curves if one.few is not None or not missing(one.median)]
+    return [one for one in curves if one.few is not None or _finite(one.median)]
 
 
 def _draw(ax: Axes, one: _Curve) -> None:
@@ -191,6 +190,10 @@ def _line(rows: pd.DataFrame, column: str) -> tuple[Any, Any]:
     return rows["attempts"].to_numpy(float), rows[column].to_numpy(float)
 
 
+def _finite(value: Any) -> bool:
+    return not missing(value) and math.isfinite(value)
+
+
 def _median(strip: Axes, one: _Curve, place: int) -> None:
     """The row of a series above the curves: its marker at the median, hatched where cases are too
     few.
@@ -199,7 +202,7 @@ def _median(strip: Axes, one: _Curve, place: int) -> None:
     few = one.few
     if few is not None:
         _marks.hatched(strip, int(few.name), place, size=0.35, scale=(float(few["attempts"]), end))
-    if not missing(one.median):
+    if _finite(one.median):
         mark = _marks.marker(strip, int(first), place, float(one.median), one.look)
         mark.set_gid(f"median:{first}")
 
@@ -217,11 +220,7 @@ def _said(one: _Curve) -> list[str]:
     rows, out = one.read, []
     if rows.empty:
         row = one.few
-        out.append(
-            style.drawable(reason(one.rows.iloc[0]["note"]), 120)
-            if row is None
-            else _marks.few(row)
-        )
+        out.append(_marks.why(one.rows.iloc[0]) if row is None else _marks.few(row))
     else:
         last = rows.iloc[-1]
         out.append(f"within K = {number(last['attempts'])}: {Estimate.from_row(last).label()}")
@@ -235,16 +234,18 @@ def _said(one: _Curve) -> list[str]:
             f"n falls from {number(one.rows['n'].iloc[0])} to {number(one.rows['n'].iloc[-1])}, "
             f"first at K = {number(one.rows['attempts'][falls].iloc[0])}"
         )
-    if "median" in one.rows.columns:
-        middle = one.median
-        out.append(
-            "median case: no success within K"
-            if missing(middle)
-            else f"median case: {number(middle)} attempts"
-        )
-    if "stopping" in one.rows.columns and not missing(one.rows["stopping"].iloc[0]):
-        out.append(f"stopping rule: {style.drawable(one.rows['stopping'].iloc[0], 60)}")
+    for name, row in one.other.items():
+        out.append(f"{name}: {style.drawable(_other(row), 100)}")
     return out
+
+
+def _other(row: Any) -> str:
+    """A quantity that is no rate: attempts of the median case, the band of a forecast."""
+    if row["state"] != "ok":
+        return refusal(row["state"], row["why"])
+    if row["quantity"] == "forecast":
+        return f"within K = {number(row['attempts'])} {bracket(row['low'], row['high'])} percent"
+    return "more attempts than were made" if math.isinf(row["value"]) else measured(row).text
 
 
 def _alt(table: pd.DataFrame, curves: list[_Curve]) -> str:

@@ -15,8 +15,10 @@ from matplotlib.lines import Line2D
 
 from ...escape import missing
 from ...estimate import MACRO, Estimate, number
+from ...schema import shape_of
 from .. import style
 from ..chart import Chart
+from ..facts import values
 from ..rows import rows_of
 from . import _common, _marks
 
@@ -37,9 +39,9 @@ def forest(
 
     Parameters
     ----------
-    table : a table of `fnb.rates` or `fnb.gradient`; the columns beside theirs name the rows. A
-        total is a row named "micro: all cases" or "macro: mean of strata" (with a note on its
-            interval).
+    table : a table of `fnb.rates` or `fnb.gradient`, or the rates of a long table (`fnb.judges`,
+        `fnb.detector`), its quantities as rows. A total is a row named "micro: all cases" or
+        "macro: mean of strata" (with a note on its interval).
     width : "column" (3.3 in) or "text" (7 in, two panels beside each other)
     requirement : a threshold from 0 to 1 (one for each metric: `{"ASR": 0.02}`), drawn as a line
         with its rule
@@ -58,24 +60,30 @@ def forest(
     if table.empty:
         return _common.nothing("forest", "rates", table, width)
     _common.check_rates(table)
-    columns = _common.strata(table)
+    of, columns = panels_of(table), _common.strata(table)
     _check_totals(table, columns)
     if sort:
-        table = table.sort_values(["metric", "rate"], kind="stable", ignore_index=True)
-    thresholds = _thresholds(table, requirement)
-    metrics = list(dict.fromkeys(table["metric"]))
+        table = table.sort_values([of, "rate"], kind="stable", ignore_index=True)
+    thresholds = _thresholds(table[of], requirement)
+    metrics = list(dict.fromkeys(table[of]))
     across = 2 if width == "text" and len(metrics) > 1 else 1
     looks = _looks(table)
     with style.settings():
         room = _Room.measure(table, columns, style.width_of(width) / across)
         panels = [
-            _Panel(table[table["metric"] == name], columns, room, thresholds.get(name), looks)
+            _Panel(name, table[table[of] == name], columns, room, thresholds.get(name), looks)
             for name in metrics
         ]
         drawn = _draw(panels, width, across)
     return _common.finish(
-        drawn, table, _alt(table, columns), _caption(table, columns, thresholds, sort)
+        drawn, table, _alt(table, of, columns), _caption(table, of, columns, thresholds, sort)
     )
+
+
+def panels_of(table: pd.DataFrame) -> str:
+    """The column whose values have a panel each: the first key."""
+    shape = shape_of(table)
+    return shape.first if shape else "metric"
 
 
 def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
@@ -113,11 +121,11 @@ def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
 
 
 def _thresholds(
-    table: pd.DataFrame, requirement: float | Mapping[str, float] | None
+    of: pd.Series[Any], requirement: float | Mapping[str, float] | None
 ) -> dict[str, float]:
     if requirement is None:
         return {}
-    metrics = list(dict.fromkeys(table["metric"]))
+    metrics = list(dict.fromkeys(of))
     if not isinstance(requirement, Mapping):
         if len(metrics) > 1:
             raise ValueError(
@@ -189,6 +197,7 @@ class _Line:
 class _Panel:
     """One metric: rows laid out in inches before any ink, so that nothing can overlap."""
 
+    metric: str
     rows: pd.DataFrame
     columns: list[str]
     room: _Room
@@ -201,7 +210,6 @@ class _Panel:
     def __post_init__(self) -> None:
         heading, named = _headings(self.rows, self.columns)
         whole = self.room.left + self.room.axis + self.room.right
-        self.metric = str(self.rows["metric"].iloc[0])
         self.title = style.wrap(_common.metric_title(self.metric), 0.88 * whole, style.LARGE)
         self.indent = _INDENT if heading else 0.0
         at = _HEADING if self.threshold is not None else 0.0
@@ -227,8 +235,9 @@ class _Panel:
                 0, name, row, estimate.counts, style.wrap(_marks.few(row), self.room.axis - 0.1)
             )
         if estimate.kind == "not computable":
-            why = style.drawable(estimate.label(), 160)
-            return _Line(0, name, row, style.wrap(why, self.room.axis + self.room.right - 0.05))
+            return _Line(
+                0, name, row, style.wrap(_marks.why(row), self.room.axis + self.room.right - 0.05)
+            )
         words = style.wrap_label(estimate.label(), self.room.right)
         return _Line(0, name, row, f"{words}\n{unknown}" if unknown else words)
 
@@ -275,18 +284,18 @@ class _Panel:
             _marks.inside(ax, line.inside, line.at)
 
 
-def _alt(table: pd.DataFrame, columns: list[str]) -> str:
-    metrics = list(dict.fromkeys(table["metric"]))
+def _alt(table: pd.DataFrame, of: str, columns: list[str]) -> str:
+    metrics = list(dict.fromkeys(table[of]))
     estimates = [Estimate.from_row(row) for row in rows_of(table)]
     names = [_common.name_of(row, columns) for row in rows_of(table)]
     marks = []
     for place, (name, one) in enumerate(zip(names, estimates, strict=True)):
-        metric = f"{style.drawable(table['metric'][place])} " if len(metrics) > 1 else ""
+        metric = f"{style.drawable(table[of][place])} " if len(metrics) > 1 else ""
         unknown = _marks.missing_words(table.loc[place])
         marks.append(f"{metric}{name} {one.label()}" + (f" ({unknown})" if unknown else ""))
     finding = []
     for metric in metrics:
-        mine = [place for place, value in enumerate(table["metric"]) if value == metric]
+        mine = [place for place, value in enumerate(table[of]) if value == metric]
         said = _common.extremes([names[i] for i in mine], [estimates[i] for i in mine])
         finding.append(f"{style.drawable(metric)}: {said}" if len(metrics) > 1 else said)
     by = " and ".join(map(style.drawable, columns)) or "case"
@@ -295,13 +304,16 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
 
 
 def _caption(
-    table: pd.DataFrame, columns: list[str], thresholds: dict[str, float], sort: bool
+    table: pd.DataFrame, of: str, columns: list[str], thresholds: dict[str, float], sort: bool
 ) -> str:
-    names = ", ".join(_common.metric_title(metric) for metric in dict.fromkeys(table["metric"]))
+    names = ", ".join(_common.metric_title(metric) for metric in dict.fromkeys(table[of]))
     rules = [
         f"Dashed line: {metric}, {_rule(metric, value)}" for metric, value in thresholds.items()
     ]
     order = ["Rows are sorted by rate"] if sort else []
-    grey = "Grey: the interval that ignores clusters" if "independent_low" in table.columns else ""
+    judged = any(values(table, "observed_low"))
+    grey = "Grey: the interval that ignores the judge's errors" if judged else ""
+    unknown = any(values(table, "missing")) and any(values(table, "floor"))
+    bars = "Pale bar: what unknown outcomes leave open" if unknown else ""
     what = f"{names}, by {' and '.join(map(style.drawable, columns))}" if columns else names
-    return _common.caption(table, what, *rules, grey, *order, _common.one_side(table))
+    return _common.caption(table, what, *rules, grey, bars, *order, _common.one_side(table))

@@ -4,7 +4,6 @@ per suite version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -14,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...escape import missing
-from ...estimate import Estimate, number, reason
+from ...estimate import Estimate, number
 from .. import style
 from ..chart import Chart
 from ..rows import rows_of
 from . import _common, _marks
 
-_COLUMNS = ("requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "note")
+_COLUMNS = ("requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "state", "why")
 _CURVE = ("rule", "n", "accept", "threshold", "true_rate", "p_pass")
 _LINE, _GAP, _HEADING = (
     _marks.LINE,
@@ -53,8 +52,8 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
     ----------
     table : a table of `fnb.releases` or `fnb.gate`, of one requirement
     width : "column" (3.3 in, curve above releases) or "text" (7 in, beside each other)
-    curve : the chance to pass by true rate (`ferrite_nb.analysis.passing.curve`); without it the
-        one that the table carries in its `attrs`
+    curve : the chance to pass by true rate (`ferrite_nb.analysis.passing.curve` of one row);
+        without it the releases stand alone
 
     Returns
     -------
@@ -78,7 +77,7 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
             f"figures.gate draws one requirement, got {len(names)}; call it for each: "
             "for name, part in table.groupby('requirement', sort=False)"
         )
-    curve = _curve(table, curve, names[0])
+    curve = _curve(curve)
     upper = _upper(table, curve)
     with style.settings():
         wide = style.width_of(width) > 4
@@ -91,12 +90,10 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
     return _common.finish(drawn, table, _alt(table, curve), _caption(table, curve, panel))
 
 
-def _curve(table: pd.DataFrame, given: pd.DataFrame | None, name: str) -> pd.DataFrame | None:
-    """The curve that was given, or the one of the table's `attrs`; None without any point."""
-    if given is None:
-        given = pd.DataFrame(table.attrs.get("curves", {}).get(name, {}))
-        if given.empty:
-            return None
+def _curve(given: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The curve that was given, of this requirement; None without any point."""
+    if given is None or given.empty:
+        return None
     for column in _CURVE:
         if column not in given.columns:
             raise ValueError(
@@ -104,7 +101,7 @@ def _curve(table: pd.DataFrame, given: pd.DataFrame | None, name: str) -> pd.Dat
             )
     _common.check_inside(given, "p_pass", 0, 1)
     _common.check_inside(given, "true_rate", 0, 1)
-    return None if given.empty else given
+    return given
 
 
 def _upper(table: pd.DataFrame, curve: pd.DataFrame | None) -> bool:
@@ -268,12 +265,12 @@ class _Releases:
         if estimate.kind == "insufficient":
             words, inside = estimate.counts, style.wrap(_marks.few(row), self.axis - 0.1)
         elif estimate.kind == "not computable":
-            words = style.wrap(_why(row), self.axis + self.right - 0.05)
+            words = style.wrap(_marks.why(row), self.axis + self.right - 0.05)
         else:
             said = [
                 _marks.missing_words(row),
                 _verdict(row),
-                "changed" if row.get("drift") is True else "",
+                "" if missing(row.get("drift")) else style.drawable(row["drift"]),
             ]
             words = style.wrap_label(", ".join([estimate.label(), *filter(None, said)]), self.right)
             words = words.replace("\u00a0", " ")
@@ -380,12 +377,6 @@ def _title(table: pd.DataFrame) -> str:
     return f"{style.drawable(table['requirement'].iloc[0], 120)}"
 
 
-def _why(row: Any) -> str:
-    """Why a release has no rate: the note's reason, or what the note begins with."""
-    why = reason(row["note"]) or "not computable: " + str(row["note"]).partition(";")[0]
-    return style.drawable(why, 160)
-
-
 def _verdict(row: Any) -> str:
     return (
         "" if missing(row.get("verdict")) else style.drawable(row["verdict"]).replace(" ", "\u00a0")
@@ -439,7 +430,7 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
     rows = rows_of(table)
     estimates, marks = [Estimate.from_row(row) for row in rows], []
     for row, one in zip(rows, estimates, strict=True):
-        said = _why(row) if one.kind == "not computable" else one.label()
+        said = _marks.why(row) if one.kind == "not computable" else one.label()
         unknown = _marks.missing_words(row)
         marks.append(
             ", ".join(
@@ -476,13 +467,10 @@ def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) 
         f"The scale of rates goes from {number(panel.start)} to {number(panel.end)}",
     ]
     if curve is None:
-        extra.append("no chance to pass: the table carries no curve")
+        extra.append("")
     else:
         cases = number(curve["n"].iloc[0])
         extra.append(
             f"P(pass): exact binomial chance for n = {cases} independent cases, point rule and bound rule"
         )
-    facts: Mapping[str, Any] = {} if len(panel.series) > 1 else table.attrs
-    shown = table.copy()
-    shown.attrs = dict(facts)
-    return _common.caption(shown, f"Requirement: {_title(table)}", *extra)
+    return _common.caption(table, f"Requirement: {_title(table)}", *extra)

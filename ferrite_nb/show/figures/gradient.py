@@ -15,9 +15,10 @@ from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 from ...escape import missing, plain
-from ...estimate import MACRO, MICRO, Estimate, bracket, digits, p_text, reason
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits, p_text
 from .. import style
 from ..chart import Chart
+from ..facts import values
 from ..rows import Row, rows_of
 from . import _common, _marks
 
@@ -83,8 +84,7 @@ def _column(table: pd.DataFrame) -> str:
         raise ValueError(
             "figures.gradient needs a stratum beside 'mode'; fnb.gradient makes such a table"
         )
-    column = str(table.attrs.get("ordered", columns[0]))
-    column = column if column in columns else columns[0]
+    column = next((name for name in values(table, "order") if name in columns), columns[0])
     for other in columns:
         if other != column and table[other].nunique() > 1:
             raise ValueError(
@@ -102,10 +102,8 @@ def _column(table: pd.DataFrame) -> str:
 
 
 def _ordered(table: pd.DataFrame, column: str) -> bool:
-    kind = table[column].dtype
-    if isinstance(kind, pd.CategoricalDtype):
-        return bool(kind.ordered)
-    return column == "scope" or table.attrs.get("ordered") == column
+    """Whether the rows say that this stratum has an order."""
+    return column in values(table, "order")
 
 
 def _is_total(value: Any) -> bool:
@@ -243,7 +241,7 @@ def _mark(ax: Axes, plan: _Plan, row: Any) -> None:
             at, 0.5, words, rotation=90, ha="center", va="center", bbox={**_marks.WHITE, "pad": 0.3}
         )
     elif kind == "not computable":
-        lines = style.wrap(style.drawable(reason(row["note"]), 160), _HEIGHT - 0.15).split("\n")
+        lines = style.wrap(_marks.why(row), _HEIGHT - 0.15).split("\n")
         fit = max(1, int(wide / _SLOT))
         why = "\n".join(
             lines
@@ -367,7 +365,7 @@ def _trends(table: pd.DataFrame) -> list[str]:
     """The p-value of each mode's trend with the name of the test, or that there is none."""
     if "trend_p" not in table.columns:
         return []
-    test = plain(table.attrs.get("trend") or "trend test")
+    test = plain(next(iter(values(table, "test")), "trend test"), None)
     said = []
     modes = list(dict.fromkeys(table["mode"])) if "mode" in table.columns else [""]
     for mode in modes:

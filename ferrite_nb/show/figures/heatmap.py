@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ...escape import plain
-from ...estimate import MACRO, MICRO, Estimate, bracket, digits, reason
+from ...estimate import MACRO, MICRO, Estimate, bracket, digits
 from .. import style
 from ..chart import Chart
 from ..rows import rows_of
@@ -152,11 +152,9 @@ def _words(row: Any, lines: int, wide: float) -> str:
     """The text of a cell."""
     estimate = Estimate.from_row(row)
     if estimate.kind == "not computable":
-        why = style.drawable(reason(row["note"]), 160)
-        narrow = max(map(style.text_width, why.split(" ")[:2])) > wide - 0.06
-        kept = style.wrap(
-            why.removeprefix("not computable: ") if narrow else why, wide - 0.06
-        ).split("\n")
+        narrow = style.text_width("computable:") > wide - 0.06
+        why = style.drawable(row["why"], 160) if narrow else _marks.why(row)
+        kept = style.wrap(why, wide - 0.06).split("\n")
         return "\n".join(
             kept if len(kept) <= 4 else [*kept[:3], style.fit(f"{kept[3]}\u2026", wide - 0.06)]
         )

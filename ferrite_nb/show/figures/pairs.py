@@ -11,27 +11,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...escape import missing
-from ...estimate import difference_text, digits, p_text, reason
+from ...estimate import difference_text, digits, p_text
 from .. import style
 from ..chart import Chart
+from ..facts import values
 from ..rows import rows_of
 from . import _common, _marks
 
-_COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "note")
-_NOT_STRATA = frozenset(
-    (
-        "metric",
-        *_COLUMNS,
-        "both",
-        "neither",
-        "rate_a",
-        "rate_b",
-        "h",
-        "log10_p",
-        "p_holm",
-        "unpaired",
-    )
-)
+_COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "state", "why")
 _LINE, _GAP, _HEADING = 0.125, 0.14, 0.2  # inches
 _FEWEST = 6  # discordant pairs: with five the smallest possible two-sided p is 0.0625
 _LOOK = style.SERIES[0]
@@ -56,6 +43,8 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
     ValueError : a needed column is missing, an impossible count or bound, more than 40 rows, mixed
         suite versions.
     """
+    if isinstance(table, pd.DataFrame) and "quantity" in table:
+        table = table[table["quantity"] == "difference"]
     table = _common.checked(table, "pairs", _COLUMNS, "compare")
     if table.empty:
         return _common.nothing("pairs", "compare", table, width)
@@ -94,9 +83,17 @@ def _check(table: pd.DataFrame) -> None:
 def _kind(row: Any) -> str:
     if missing(row["diff"]):
         return "not computable"
-    if reason(row["note"]).startswith("insufficient") or row["n_pairs"] < _common.FEW:
+    if row["state"] == "few":
         return "insufficient"
     return "no interval" if missing(row["low"]) else "plain"
+
+
+def _strata(table: pd.DataFrame) -> list[str]:
+    several = table["metric"].nunique() > 1
+    strata = [
+        name for name in _common.strata(table) if name not in ("mode_a", "mode_b", "quantity")
+    ]
+    return [*(["metric"] if several else []), *strata]
 
 
 def _words(row: Any, *, wide: bool) -> list[str]:
@@ -151,9 +148,7 @@ class _Row:
 
 
 def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_Row]:
-    strata = [name for name in _common.strata(table) if name not in _NOT_STRATA]
-    several = table["metric"].nunique() > 1 if "metric" in table.columns else False
-    lead = [*(["metric"] if several else []), *strata]
+    lead = _strata(table)
     left = (
         room - max(style.text_width(line) for words in texts for line in [*words, "unpaired"]) - 0.2
     )
@@ -165,11 +160,7 @@ def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_R
         name = style.fit(
             f"{style.drawable(row['mode_a'])} \u2212 {style.drawable(row['mode_b'])}", left
         )
-        why = (
-            style.wrap(style.drawable(reason(row["note"]), 160), left)
-            if _kind(row) == "not computable"
-            else ""
-        )
+        why = style.wrap(_marks.why(row), left) if _kind(row) == "not computable" else ""
         tall = _LINE * max(2.6, len(words), why.count("\n") + 2.2) + _GAP
         lines.append(_Row(top, top + tall, row, name, heading, "\n".join(words), why))
         top, previous = top + tall, group
@@ -299,10 +290,10 @@ def _mark(row: Any, columns: list[str]) -> str:
     counts = f"b {int(row['b'])}, c {int(row['c'])} of {int(row['n_pairs'])} pairs"
     kind = _kind(row)
     if kind == "not computable":
-        return f"{name} {reason(row['note'])}"
+        return f"{name} {_marks.why(row)}"
     if kind == "insufficient":
-        return f"{name} {counts}, {reason(row['note']) or 'insufficient data'}"
-    said = difference_text(row["diff"], row["low"], row["high"], note=str(row["note"]))
+        return f"{name} {counts}, {_marks.few(row)}"
+    said = difference_text(row["diff"], row["low"], row["high"], why=str(row["why"]))
     return f"{name} {said}, {counts}, {'; '.join(_tests(row))}"
 
 
@@ -310,9 +301,7 @@ def _alt(table: pd.DataFrame) -> str:
     metric = ", ".join(
         style.drawable(name) for name in dict.fromkeys(table.get("metric", ["a rate"]))
     )
-    strata = [name for name in _common.strata(table) if name not in _NOT_STRATA]
-    several = table["metric"].nunique() > 1 if "metric" in table.columns else False
-    columns = [*(["metric"] if several else []), *strata]
+    columns = _strata(table)
     what = (
         f"Differences of {metric} between modes on the same cases, A minus B in points with bounds"
     )
@@ -337,7 +326,7 @@ def _caption(table: pd.DataFrame) -> str:
         f"Differences between modes on the same cases, in points{': ' if metrics else ''}{metrics}"
     )
     bars = "bars: cases with the event in A only (b) and in B only (c)"
-    grey = "grey: pairing ignored" if "independent_low" in table.columns else ""
+    grey = "grey: pairing ignored" if any(values(table, "independent_low")) else ""
     few = all(_kind(row) == "insufficient" for row in rows_of(table))
     every = "every cell has insufficient data" if few else ""
     return _common.caption(

@@ -14,38 +14,26 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...escape import missing
-from ...estimate import Estimate, bracket, digits, number, reason
+from ...estimate import Estimate, bracket, digits, number
 from .. import style
 from ..chart import Chart
-from ..rows import rows_of
+from ..rows import Row, rows_of
 from . import _common, _marks
 
-_COLUMNS = (
-    "part",
-    "threshold",
-    "tp",
-    "n_pos",
-    "tpr",
-    "tpr_low",
-    "tpr_high",
-    "fp",
-    "n_neg",
-    "fpr",
-    "fpr_low",
-    "fpr_high",
-    "note",
-)
+_COLUMNS = ("quantity", "max_fpr", "base_rate", "threshold", *_common.RATE_COLUMNS, "value")
+_CURVE = ("curve", "threshold", "tp", "n_pos", "tpr", "fp", "n_neg", "fpr")
 _SIDE = 2.1  # inches: the height of both panels
-_ALERTS = ("precision", "precision_low", "precision_high", "per_day", "true_alerts", "false_alerts")
 
 
-def roc(table: pd.DataFrame, *, width: str = "column") -> Chart:
+def roc(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | None = None) -> Chart:
     """Is the alarm useful: the observed ROC, operating points with brackets, and precision by base
     rate.
 
     Parameters
     ----------
     table : a table of `fnb.detector`
+    curve : the observed points of the ROC and the precision by base rate, by `fnb.roc_curve`;
+        without it the operating points stand alone
     width : "column" (3.3 in, panels above each other) or "text" (7 in, beside each other)
 
     Returns
@@ -63,125 +51,113 @@ def roc(table: pd.DataFrame, *, width: str = "column") -> Chart:
     table = _common.checked(table, "roc", _COLUMNS, "detector", curves=True)
     if table.empty:
         return _common.nothing("roc", "detector", table, width)
-    _check(table)
+    curve = _checked_curve(table, curve)
     points = _points(table)
     with style.settings():
         room = 3.0 if style.width_of(width) > 4 else 2.75
         left = [(one.look, _left(one, room)) for one in points]
         right = [(one.look, _right(one, room)) for one in points if one.bases]
         first, second, drawn = _canvas(
-            table, [words for _, words in left], [words for _, words in right], width
+            curve, [words for _, words in left], [words for _, words in right], width
         )
-        _draw_roc(first, table, points)
+        _draw_roc(first, curve, points)
         _marks.listed(first, left, beside=False)
         if second is not None:
-            _draw_precision(second, table, points)
+            _draw_precision(second, curve, points)
             if points and all(point.why for point in points):
                 _cannot(second, points)
             _marks.listed(second, right, beside=False)
-    return _common.finish(drawn, table, _alt(table, points), _caption(table))
+    return _common.finish(drawn, table, _alt(table, curve, points), _caption(table, curve, points))
 
 
 @dataclass(frozen=True)
 class _Point:
-    """One operating point: its row, its rows of base rates, its look."""
+    """One operating point: its rows of TPR and FPR, its rows at each base rate, its look."""
 
-    row: Any
-    bases: list[Any]
+    tpr: Row
+    fpr: Row
+    bases: list[dict[str, Row]]
     look: style.Series
 
     @property
     def name(self) -> str:
-        """Which false-positive rate was allowed, or the threshold."""
-        if missing(self.row.get("max_fpr")):
-            return f"threshold {number(self.row['threshold'])}"
-        return f"FPR at most {number(self.row['max_fpr'])}"
+        """Which false-positive rate was allowed."""
+        return f"FPR at most {number(self.tpr['max_fpr'])}"
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few cases of a class."""
+        counts = [row["n"] for row in (self.tpr, self.fpr)]
+        return any(0 < count < _common.FEW for count in counts) and not self.lost
+
+    @property
+    def lost(self) -> bool:
+        """Whether a rate is not computable."""
+        return missing(self.tpr["rate"]) or missing(self.fpr["rate"])
 
     @property
     def why(self) -> str:
         """Why the point cannot be drawn; "" when it can."""
-        if missing(self.row["tpr"]) or missing(self.row["fpr"]):
-            return style.drawable(
-                reason(self.row["note"]) or f"not computable: {self.row['note']}", 120
-            )
-        for count, word in ((self.row["n_pos"], "positives"), (self.row["n_neg"], "negatives")):
-            if count < _common.FEW:
-                return f"insufficient data ({number(count)} {word})"
+        for row, word in ((self.tpr, "positives"), (self.fpr, "negatives")):
+            if missing(row["rate"]):
+                return _marks.why(row)
+            if row["n"] < _common.FEW:
+                return f"insufficient data ({number(row['n'])} {word})"
         return ""
 
 
-def _check(table: pd.DataFrame) -> None:
-    for k, n in (("tp", "n_pos"), ("fp", "n_neg")):
-        for place, (hits, cases) in enumerate(zip(table[k], table[n], strict=True)):
-            if not (missing(hits) or missing(cases)) and not 0 <= hits <= cases:
-                raise ValueError(
-                    f"row {place}: {k} must lie between 0 and {n}, got {k} = {hits}, {n} = {cases}"
-                )
-    for name in ("tpr", "fpr", *(["precision"] if "precision" in table.columns else [])):
-        for column in (name, f"{name}_low", f"{name}_high"):
-            _common.check_inside(table, column, 0, 1)
-        _common.check_bounds(table, f"{name}_low", f"{name}_high")
-    of_a_point = table["part"].isin(("operating point", "curve"))
-    _common.check_reasons(table.assign(tpr=table["tpr"].where(of_a_point, 0)), "tpr")
-    curve = _part(table, "curve")
-    falls = any((curve[name].dropna().astype(float).diff() < 0).any() for name in ("tp", "fp"))
-    turns = curve["threshold"].dropna().diff().dropna()
+def _checked_curve(table: pd.DataFrame, curve: pd.DataFrame | None) -> pd.DataFrame:
+    """The curve, empty where none is given; the rates of the table must be rates."""
+    rates = table[table["quantity"].isin(["TPR", "FPR", "precision", "AUC"])]
+    _common.check_rates(rates.reset_index(drop=True))
+    if curve is None:
+        return pd.DataFrame(columns=list(_CURVE))
+    for column in _CURVE:
+        if column not in curve.columns:
+            raise ValueError(
+                f"figures.roc: the curve needs the column {column!r}; fnb.roc_curve makes it"
+            )
+    points = _part(curve, "ROC")
+    falls = any((points[name].astype(float).diff() < 0).any() for name in ("tp", "fp"))
+    turns = points["threshold"].astype(float).diff().dropna()
     if falls or ((turns > 0).any() and (turns < 0).any()):
         raise ValueError(
-            "figures.roc: the curve must run from the strictest threshold on, tp and fp never falling; declare the "
-            "direction of the score: fnb.detector(…, higher=True or False)"
+            "figures.roc: the curve must run from the strictest threshold on, tp and fp never "
+            "falling; declare the direction of the score: fnb.roc_curve(…, higher=True or False)"
         )
+    return curve
 
 
-def _part(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    return table[table["part"] == name]
+def _part(curve: pd.DataFrame, name: str) -> pd.DataFrame:
+    return curve[curve["curve"] == name]
 
 
 def _points(table: pd.DataFrame) -> list[_Point]:
-    """Operating points in order; rows that differ in the base rate only are one point."""
-    found: dict[tuple[str, str], list[Any]] = {}
-    for row in rows_of(_part(table, "operating point")):
-        found.setdefault((str(row.get("max_fpr")), str(row["threshold"])), []).append(row)
+    """Operating points in order, each with what it is worth at the base rates."""
+    columns = [name for name in _common.strata(table) if name != "quantity"]
+    found: dict[tuple[str, ...], dict[str, Row]] = {}
+    worth: dict[tuple[str, ...], dict[float, dict[str, Row]]] = {}
+    for row in rows_of(table):
+        key = tuple(str(row[name]) for name in [*columns, "max_fpr"])
+        if row["quantity"] in ("TPR", "FPR"):
+            found.setdefault(key, {})[row["quantity"]] = row
+        elif not missing(row["base_rate"]):
+            bases = worth.setdefault(key, {}).setdefault(float(row["base_rate"]), {})
+            bases[row["quantity"]] = row
     looks = style.series([str(key) for key in found])
     return [
-        _Point(rows[0], [row for row in rows if not missing(row.get("base_rate"))], looks[str(key)])
+        _Point(rows["TPR"], rows["FPR"], list(worth.get(key, {}).values()), looks[str(key)])
         for key, rows in found.items()
     ]
-
-
-def _rate(row: Any, k: str, n: str, name: str) -> Any:
-    """One of the two rates of an operating point, as a row of a table of rates."""
-    cells = {
-        "k": row[k],
-        "n": row[n],
-        "rate": row[name],
-        "low": row[f"{name}_low"],
-        "high": row[f"{name}_high"],
-        "note": row["note"],
-    }
-    return pd.Series(cells, name=f"{row.name}:{name}", dtype=object)
 
 
 def _left(point: _Point, room: float) -> str:
     """The lines of a point under the ROC: TPR and FPR in counts and bounds."""
     if point.why:
         return style.wrap(f"{point.name}: {point.why}", room)
-    said = [
-        f"{name} {Estimate.from_row(_rate(point.row, k, n, name.lower())).label()}"
-        for name, k, n in (("TPR", "tp", "n_pos"), ("FPR", "fp", "n_neg"))
-    ]
-    cannot = point.row.get("resolvable")
-    low = (
-        ["not measurable with so few negatives"]
-        if cannot is not None and not missing(cannot) and not cannot
-        else []
-    )
-    threshold = (
-        f"threshold {number(point.row['threshold'])}"
-        if not missing(point.row.get("max_fpr"))
-        else ""
-    )
-    lines = [point.name + (f", {threshold}" if threshold else ""), *said, *low]
+    said = [f"{row['quantity']} {Estimate.from_row(row).label()}" for row in (point.tpr, point.fpr)]
+    low = ["not measurable with so few negatives"] if point.fpr["state"] == "few" else []
+    lines = [f"{point.name}, threshold {number(point.tpr['threshold'])}", *said, *low]
     return "\n".join(style.wrap(line, room) for line in lines)
 
 
@@ -191,26 +167,26 @@ def _right(point: _Point, room: float) -> str:
     return "\n".join(style.wrap(line, room) for line in lines)
 
 
-def _worth(row: Any) -> list[str]:
+def _worth(rows: dict[str, Row]) -> list[str]:
     """Precision with its bounds at one base rate, and how many alerts are right and wrong."""
+    row = rows["precision"]
     base = f"base rate {number(row['base_rate'])}: "
-    if missing(row.get("precision")):
-        return [
-            base + style.drawable(reason(row["note"]) or "no precision: no case is flagged", 100)
-        ]
-    said = f"{base}PPV {digits(row['precision'])}% {bracket(row['precision_low'], row['precision_high'])}"
-    if missing(row.get("true_alerts")):
+    if missing(row["rate"]):
+        return [base + _marks.why(row)]
+    said = f"{base}PPV {digits(row['rate'])}% {bracket(row['low'], row['high'])}"
+    if not {"true alerts", "false alerts"} <= set(rows):
         return [said]
-    alerts = f"{number(row['true_alerts'])} right, {number(row['false_alerts'])} wrong alerts"
-    return [said, f"{alerts} in {row['per_day']:,.0f} cases"]
+    right, wrong = (number(rows[name]["value"]) for name in ("true alerts", "false alerts"))
+    day = rows["true alerts"]["per_day"]
+    return [said, f"{right} right, {wrong} wrong alerts in {day:,.0f} cases"]
 
 
 def _canvas(
-    table: pd.DataFrame, left: list[str], right: list[str], width: str
+    curve: pd.DataFrame, left: list[str], right: list[str], width: str
 ) -> tuple[Axes, Axes | None, Any]:
     """The axes of the ROC, of the precision (None without a base rate), and their figure."""
     under = [0.32 + _marks.tall(words) + 0.5 for words in (left, right)]
-    if _part(table, "precision").empty and not right:
+    if _part(curve, "precision").empty and not right:
         drawn = style.figure(width, _SIDE + under[0])
         return drawn.subplots(), None, drawn
     if style.width_of(width) > 4:
@@ -257,12 +233,12 @@ def _title(ax: Axes, words: str) -> None:
     )
 
 
-def _draw_roc(ax: Axes, table: pd.DataFrame, points: list[_Point]) -> None:
+def _draw_roc(ax: Axes, curve: pd.DataFrame, points: list[_Point]) -> None:
     """Steps between observed points, the shade, the line of chance, and the operating points."""
     _title(ax, "ROC, both scales log")
-    curve = _part(table, "curve")
-    negatives = [float(n) for n in table["n_neg"] if not missing(n) and n > 0]
-    seen = [*curve.loc[curve["fp"] > 0, "tpr"], *table["tpr_low"]]
+    curve = _part(curve, "ROC")
+    negatives = [float(point.fpr["n"]) for point in points if not point.lost]
+    seen = [*curve.loc[curve["fp"] > 0, "tpr"], *(point.tpr["low"] for point in points)]
     positive = [float(value) for value in seen if not missing(value) and value > 0]
     edge = 1 / max(negatives) if negatives else 0.1
     left = edge / 3
@@ -315,10 +291,10 @@ def _cannot(ax: Axes, points: list[_Point]) -> None:
     class.
     """
     why = points[0].why
-    if why.startswith("insufficient"):
+    if points[0].few:
         low = ax.get_ylim()[0]
         bar = _marks.hatched(
-            ax, int(points[0].row.name), (1 + low) / 2, size=(1 - low) / 2, scale=ax.get_xlim()
+            ax, int(points[0].tpr.name), (1 + low) / 2, size=(1 - low) / 2, scale=ax.get_xlim()
         )
         bar.set_clip_on(True)
     words = ax.text(
@@ -329,52 +305,44 @@ def _cannot(ax: Axes, points: list[_Point]) -> None:
         ha="center",
         va="center",
         bbox=_marks.WHITE,
-        color=style.INK if why.startswith("insufficient") else style.GREY,
+        color=style.INK if points[0].few else style.GREY,
     )
-    words.set_gid(f"blank:{points[0].row.name}")
+    words.set_gid(f"blank:{points[0].tpr.name}")
 
 
 def _draw_point(ax: Axes, point: _Point, left: float) -> None:
     """One operating point with brackets in both directions; a rate of 0 or 1 is a limit, with an
     arrow.
     """
-    row, look = point.row, point.look
+    look, floor = point.look, ax.get_ylim()[0]
     # no false alarm: in the middle of the shade; no hit: a little above the lower end
-    x, y = float(row["fpr"]) or left * 3**0.5, float(row["tpr"]) or ax.get_ylim()[0] * 1.2
-    for along, name, at, end in (("x", "fpr", y, left), ("y", "tpr", x, ax.get_ylim()[0])):
-        rate, low, high = (float(row[column]) for column in (name, f"{name}_low", f"{name}_high"))
-        if missing(low) or missing(high):
+    x = float(point.fpr["rate"]) or left * 3**0.5
+    y = float(point.tpr["rate"]) or floor * 1.2
+    along: _marks.Along
+    for row, along, at, end in ((point.fpr, "x", y, left), (point.tpr, "y", x, floor)):
+        if missing(row["low"]) or missing(row["high"]):
             continue
-        limit = rate in (0.0, 1.0)
-        bound = high if rate == 0 else low
-        line = _marks.interval(
-            ax,
-            f"{row.name}:{name}",
-            at,
-            (low, high),
-            look,
-            along=along,  # type: ignore[arg-type]
-            ends=(bound,) if limit else None,
-            cap=6,
-        )
+        limit, bounds = row["rate"] in (0, 1), (float(row["low"]), float(row["high"]))
+        bound = bounds[1] if row["rate"] == 0 else bounds[0]
+        ends = (bound,) if limit else None
+        line = _marks.interval(ax, row.name, at, bounds, look, along=along, ends=ends, cap=6)
         line.set_clip_on(True)
         if limit:
-            _marks.arrow(
-                ax, f"{row.name}:{name}", at, bound, end if rate == 0 else 1.0, look, along=along
-            )  # type: ignore[arg-type]
-    if 0 < float(row["fpr"]) < 1 and 0 < float(row["tpr"]) < 1:
-        _marks.marker(ax, int(row.name), y, x, look)
+            to = end if row["rate"] == 0 else 1.0
+            _marks.arrow(ax, row.name, at, bound, to, look, along=along)
+    if 0 < float(point.fpr["rate"]) < 1 and 0 < float(point.tpr["rate"]) < 1:
+        _marks.marker(ax, int(point.tpr.name), y, x, look)
 
 
-def _draw_precision(ax: Axes, table: pd.DataFrame, points: list[_Point]) -> None:
+def _draw_precision(ax: Axes, curve: pd.DataFrame, points: list[_Point]) -> None:
     """Precision over the base rate for each operating point, and the base rates at work with their
     brackets.
     """
     _title(ax, "Precision at the base rate")
-    grid = _part(table, "precision")
-    bases = [
-        float(value) for value in table.get("base_rate", []) if not missing(value) and value > 0
-    ]
+    lines = _part(curve, "precision")
+    bases = [float(rows["precision"]["base_rate"]) for point in points for rows in point.bases]
+    bases += [float(value) for value in lines["base_rate"]] if len(lines) else []
+    bases = [value for value in bases if value > 0]
     _log(ax, "x", min(bases, default=1e-4), "base rate, share of positives (log)")
     _marks.rate_axis(ax, "y")
     ax.set_ylabel("PPV, right alarms")
@@ -382,97 +350,72 @@ def _draw_precision(ax: Axes, table: pd.DataFrame, points: list[_Point]) -> None
     for point in points:
         if point.why:
             continue
-        mine = (
-            grid[grid["max_fpr"].astype(str) == str(point.row.get("max_fpr"))]
-            if len(grid)
-            else grid
-        )
-        mine = mine.dropna(subset=["precision"])
+        mine = lines[lines["max_fpr"] == point.tpr["max_fpr"]] if len(lines) else lines
+        mine = mine.dropna(subset=["precision"]) if len(mine) else mine
         if not mine.empty:
-            values = [
+            at, values, low, high = (
                 mine[name].astype(float).to_numpy()
-                for name in ("base_rate", "precision", *_ALERTS[1:3])
-            ]
-            line = Line2D(values[0], values[1], color=point.look.line, lw=1.4)
-            line.set_gid(f"precision:{point.row.name}")
+                for name in ("base_rate", "precision", "low", "high")
+            )
+            line = Line2D(at, values, color=point.look.line, lw=1.4)
+            line.set_gid(f"precision:{point.tpr.name}")
             ax.add_line(line)
-            ax.fill_between(
-                values[0], values[2], values[3], color=point.look.face, alpha=0.18, lw=0
-            )
-        for row in point.bases:
-            if missing(row.get("precision")):
+            ax.fill_between(at, low, high, color=point.look.face, alpha=0.18, lw=0)
+        for row in (rows["precision"] for rows in point.bases):
+            if missing(row["rate"]):
                 continue
-            at = float(row["base_rate"])
-            _marks.interval(
-                ax,
-                f"{row.name}:ppv",
-                at,
-                (float(row["precision_low"]), float(row["precision_high"])),
-                point.look,
-                along="y",
-                cap=6,
-            )
-            mark = _marks.marker(
-                ax, int(row.name), at, float(row["precision"]), point.look, along="y"
-            )
-            mark.set_gid(f"marker:{row.name}:ppv")
+            place, bounds = float(row["base_rate"]), (float(row["low"]), float(row["high"]))
+            _marks.interval(ax, row.name, place, bounds, point.look, along="y", cap=6)
+            _marks.marker(ax, int(row.name), place, float(row["rate"]), point.look, along="y")
 
 
-def _cases(row: Any) -> str:
+def _cases(point: _Point) -> str:
     """The counts of a point that cannot be drawn: "2/3 positives, 0/40 negatives flagged"."""
-    pairs = [(row["tp"], row["n_pos"], "positives"), (row["fp"], row["n_neg"], "negatives")]
-    return (
-        ", ".join(f"{number(k)}/{number(n)} {word}" for k, n, word in pairs if not missing(n) and n)
-        + " flagged"
-    )
+    pairs = ((point.tpr, "positives"), (point.fpr, "negatives"))
+    counts = [(Estimate.from_row(row), word) for row, word in pairs]
+    said = [f"{rate.counts} {word}" for rate, word in counts if rate.n]
+    return ", ".join(said) + " flagged"
 
 
-def _alt(table: pd.DataFrame, points: list[_Point]) -> str:
-    curve = _part(table, "curve")
+def _alt(table: pd.DataFrame, curve: pd.DataFrame, points: list[_Point]) -> str:
     marks = [
-        " ".join(_left(one, 9).split("\n")) + (f" ({_cases(one.row)})" if one.why else "")
-        for one in points
+        " ".join(_left(point, 9).split("\n")) + (f" ({_cases(point)})" if point.why else "")
+        for point in points
     ]
-    marks += [f"{one.name}, {'; '.join(_worth(row))}" for one in points for row in one.bases]
-    observed = [
-        f"{row['tp']}/{row['n_pos']} and {row['fp']}/{row['n_neg']}" for row in rows_of(curve)
-    ]
+    marks += [f"{one.name}, {'; '.join(_worth(rows))}" for one in points for rows in one.bases]
+    observed = len(_part(curve, "ROC"))
+    said = f"The ROC has {observed} observed points." if observed else "No observed points."
     what = "ROC on two log scales, and precision by base rate, with k/n and bounds in percent"
-    if len(table) <= 6:  # two counts in each row
-        return _common.alt_text(what, "", [*marks, *observed])
-    points_said = (
-        f"The ROC has {len(curve)} observed points." if len(curve) else "No observed points."
-    )
-    return _common.alt_text(what, points_said, marks, [f"{len(table)} rows; the table holds all."])
+    return _common.alt_text(what, said, marks)
 
 
-def _caption(table: pd.DataFrame) -> str:
-    rows = _part(table, "operating point")
-    rows = table if rows.empty else rows
-    extra = []
-    for row in rows_of(_part(table, "auc")):
-        if missing(row["auc"]):
-            extra.append(f"AUC {style.drawable(reason(row['note']) or row['note'], 100)}")
-        else:
-            known = not (missing(row["auc_low"]) or missing(row["auc_high"]))
-            bounds = (
-                f"[{row['auc_low']:.3f}, {row['auc_high']:.3f}] (DeLong)"
-                if known
-                else "without an interval"
-            )
-            extra.append(f"AUC {row['auc']:.3f} {bounds}")
-    classes = (("n_pos", "positives"), ("n_neg", "negatives"))
-    cases = [f"{number(rows[name].iloc[0])} {word}" for name, word in classes]
+def _caption(table: pd.DataFrame, curve: pd.DataFrame, points: list[_Point]) -> str:
+    columns = [name for name in _common.strata(table) if name != "quantity"]
+    extra = [
+        f"{_common.name_of(row, columns) + ' ' if columns else ''}AUC {_area(row)}"
+        for row in rows_of(table[table["quantity"] == "AUC"])
+    ]
+    if points:
+        of = ((points[0].tpr, "positives"), (points[0].fpr, "negatives"))
+        cases = " and ".join(f"{number(row['n'])} {word}" for row, word in of)
+        extra.append(f"cases: {cases}")
     extra += [
-        f"cases: {' and '.join(cases)}",
         "FPR bounds: Clopper-Pearson",
-        "steps join observed points, ties kept together; nothing is interpolated",
+        "steps join observed points, ties kept together; nothing is interpolated"
+        if len(curve)
+        else "",
         "shaded: FPR below one of the negatives; dotted: chance",
         "bounds of precision take both rates at their worse and their better bounds",
     ]
-    few = [point.why.startswith("insufficient") for point in _points(table)]
-    if few and all(few):
+    if points and all(point.few for point in points):
         extra.append("every cell has insufficient data")
-    return _common.caption(
-        rows.drop(columns=["n"], errors="ignore"), "ROC and precision of a detector", *extra
-    )
+    shown = table.drop(columns=["n", "state"])
+    return _common.caption(shown, "ROC and precision of a detector", *extra)
+
+
+def _area(row: Row) -> str:
+    if missing(row["rate"]):
+        return _marks.why(row)
+    known = not (missing(row["low"]) or missing(row["high"]))
+    bounds = f"[{row['low']:.3f}, {row['high']:.3f}]" if known else "without an interval"
+    return f"{row['rate']:.3f} {bounds}"

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from .chapter import CHAPTER
-from .further import FURTHER
-from .parts import Exercise, Part, Verdict, numbers_of
+from .parts import Exercise, Part, declared, exercises, numbers_of, truths
+from .predicting import GUESSES
 from .sentence import Feedback, Sentence
 
-__all__ = ["check", "expected", "progress"]
+__all__ = ["check", "collect", "counts", "expected", "progress"]
 
-EXERCISES = CHAPTER | FURTHER
-_answered: dict[
-    str, Feedback
-] = {}  # the last feedback of each exercise in this session, for `progress`
+_answered: dict[str, tuple[Feedback, str]] = {}  # the last of each exercise in this session
+STATES = {
+    "partly": "partly right",
+    "wrong": "not right yet",
+    "shape": "in another form",
+    "open": "not answered",
+}
 
 
-def check(exercise: str, answer: Any = None) -> Feedback:
+def check(exercise: str, answer: Any = None, *, name: str = "") -> Feedback:
     """Hold an answer against an exercise and say one sentence.
 
     Parameters
     ----------
-    exercise: "EX085" to "EX087" or "X01" to "X11".
+    exercise: "EX085" to "EX087", "LAB", or "X01" to "X11".
     answer: None while it is not answered. Otherwise a number, a text, a list, or a mapping from the
         names of the parts to their values; `expected` says which names and shapes an exercise has.
+    name: the learner's name; the check is then about their own counts (`counts`).
 
     Returns
     -------
@@ -43,124 +49,117 @@ def check(exercise: str, answer: Any = None) -> Feedback:
     >>> check("EX086")
     ○ EX086: not answered yet.
     """
-    name = str(exercise).strip().upper()
-    one = EXERCISES.get(name)
-    if one is None:
-        return Feedback(
-            f"there is no such exercise; there are {', '.join(EXERCISES)}.",
-            str(exercise)[:40],
-            "shape",
-        )
     try:
-        found = _checked(name, one, answer)
+        one = exercises(str(exercise).strip().upper(), str(name))
+        if one is None:
+            there = f"there is no such exercise; there are {', '.join(declared())}."
+            return Feedback(there, str(exercise)[:40], "shape")
+        result = _checked(one, answer)
+        _answered[one.name] = result, repr(answer)[:2000]
     except Exception:  # an answer may be any object at all; the notebook runs on
-        found = Feedback(f"this answer cannot be read; expected is {_shape(one)}.", name, "shape")
-    _answered[name] = found
-    return found
+        return Feedback("this answer cannot be read.", str(exercise)[:40], "shape")
+    return result
+
+
+def counts(exercise: str, name: str = "") -> dict[str, int]:
+    """The counts of a question: those of the chapter, or a learner's own.
+
+    Example
+    -------
+    >>> counts("EX086")
+    {'k': 30, 'n': 200}
+    >>> sorted(counts("EX086", "Ada"))
+    ['k', 'n']
+    """
+    one = exercises(str(exercise).strip().upper(), name)
+    return dict(one.counts) if one else {}
 
 
 def expected(exercise: str) -> Sentence:
     """The names and shapes of the parts of an exercise, without their values."""
-    one = EXERCISES.get(str(exercise).strip().upper())
+    one = exercises(str(exercise).strip().upper())
     return Sentence(
-        f"Expected is {_shape(one, all_parts=True)}."
-        if one
-        else f"There are {', '.join(EXERCISES)}."
+        f"Expected is {_shape(one.parts)}." if one else f"There are {', '.join(declared())}."
     )
 
 
 def progress(*names: str) -> Sentence:
     """Which of these exercises are right and which are open, as last checked in this session."""
-    done = [name for name in names if name in _answered and _answered[name].right]
-    rest = [
-        f"{name} ({_answered[name].state if name in _answered else 'not checked'})"
-        for name in names
-    ]
-    rest = [text for name, text in zip(names, rest, strict=True) if name not in done]
-    return Sentence(
-        f"{len(done)} of {len(names)} right"
-        + (f"; still open: {', '.join(rest)}." if rest else ".")
-    )
+    states = {name: _answered[name][0].state if name in _answered else "open" for name in names}
+    rest = [f"{name} ({STATES[state]})" for name, state in states.items() if state != "right"]
+    right = f"{len(names) - len(rest)} of {len(names)} right"
+    return Sentence(right + (f"; still open: {', '.join(rest)}." if rest else "."))
 
 
-def _shape(one: Exercise, *, all_parts: bool = False) -> str:
-    asked = [part for part in one.parts if all_parts or not part.optional]
-    return "; ".join(
-        f"{part.name}: {part.asks}{' (may be left out)' * part.optional}" for part in asked
-    )
+def collect(
+    path: str | os.PathLike[str] = "answers.json", *, name: str = "", **words: str
+) -> Sentence:
+    """Write the session's answers, their states and its guesses to one file for the teacher.
 
-
-def _checked(name: str, one: Exercise, answer: Any) -> Feedback:
-    if _nothing(answer):
-        return Feedback("not answered yet.", name, "open")
-    given = _assigned(name, one, answer)
-    if isinstance(given, str):
-        return Feedback(f"{given}; expected is {_shape(one)}.", name, "shape")
-    found = {
-        part.name: part.judge(name, given[part.name]) for part in one.parts if part.name in given
+    Parameters
+    ----------
+    path: where to write; nothing is sent anywhere.
+    name: the learner's name, from which their own counts were drawn.
+    words: their texts, by exercise, which a person grades.
+    """
+    answers = {
+        exercise: {"state": feedback.state, "said": str(feedback), "answer": answer}
+        for exercise, (feedback, answer) in _answered.items()
     }
-    fine = all(verdict.state == "right" for verdict in found.values())
-    if one.together and fine and (complaint := one.together(given)):
-        return Feedback(f"{complaint}.", name, "wrong")
-    return _summed_up(name, one, found)
+    record = {"name": name, "answers": answers, "texts": words, "guesses": list(GUESSES.values())}
+    Path(path).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return Sentence(f"{len(answers)} answers and {len(GUESSES)} guesses are in {Path(path).name}.")
 
 
-def _summed_up(name: str, one: Exercise, found: dict[str, Verdict]) -> Feedback:
+def _shape(parts: tuple[Part, ...]) -> str:
+    return "; ".join(
+        f"{part.name}: {part.asks}{' (may be left out)' * part.optional}" for part in parts
+    )
+
+
+def _checked(one: Exercise, answer: Any) -> Feedback:
     """One sentence for all parts: the first fault first, then what is right and what is open."""
-    many = len(one.parts) > 1
-    right = [part for part, verdict in found.items() if verdict.state == "right"]
+    answer = answer.tolist() if hasattr(answer, "tolist") else answer
+    if _nothing(answer):
+        return Feedback("not answered yet.", one.name, "open")
+    given = _by_name(one, answer) if isinstance(answer, Mapping) else _by_kind(one, answer)
+    if isinstance(given, str) or not given:
+        asked = _shape(tuple(part for part in one.parts if not part.optional))
+        return Feedback(f"{given or 'this is no answer'}; expected is {asked}.", one.name, "shape")
+    parts = {part.name: part for part in one.parts}
+    verdicts = {name: parts[name].judge(value) for name, value in given.items()}
     for state in ("wrong", "shape"):
-        for part, verdict in found.items():
+        for name, verdict in verdicts.items():
             if verdict.state == state:
-                return Feedback((f"{part}: " if many else "") + verdict.why + ".", name, state)
-    needed = [part.name for part in one.parts if part.name not in found and not part.optional]
-    extra = [part.name for part in one.parts if part.name not in found and part.optional]
-    if needed:
-        return Feedback(
-            f"right so far: {', '.join(right)}; still open: {', '.join(needed)}.", name, "partly"
-        )
-    text = f"right: {', '.join(right)}; may be added: {', '.join(extra)}." if extra else "right."
-    return Feedback(text, name, "right")
+                told = f"{name}: " * (len(parts) > 1) + verdict.why
+                return Feedback(f"{told}.", one.name, state)
+    if len({verdicts[name].place for name in one.same if name in verdicts}) > 1:
+        return Feedback(f"{one.together}.", one.name, "wrong")
+    left = [part for part in one.parts if part.name not in verdicts]
+    right = ", ".join(verdicts)
+    if needed := ", ".join(part.name for part in left if not part.optional):
+        return Feedback(f"right so far: {right}; still open: {needed}.", one.name, "partly")
+    extra = ", ".join(part.name for part in left)
+    return Feedback(
+        f"right: {right}; may be added: {extra}." if extra else "right.", one.name, "right"
+    )
 
 
 def _nothing(answer: Any) -> bool:
     """Whether there is no answer: None, empty text, or a list or mapping of nothing else."""
-    if isinstance(answer, Mapping):
-        return all(_nothing(value) for value in answer.values())
-    if isinstance(answer, list | tuple):
-        return all(_nothing(value) for value in answer)
+    if isinstance(answer, Mapping | list | tuple):
+        items = answer.values() if isinstance(answer, Mapping) else answer
+        return all(_nothing(value) for value in items)
     return answer is None or answer is Ellipsis or (isinstance(answer, str) and not answer.strip())
 
 
-def _assigned(name: str, one: Exercise, answer: Any) -> dict[str, Any] | str:
-    """The answer by part; a text says why it cannot be."""
-    answer = answer.tolist() if hasattr(answer, "tolist") else answer
-    if isinstance(answer, Mapping):
-        return _by_name(one, answer)
-    if isinstance(answer, str):
-        texts = [part for part in one.parts if part.fits(answer)]
-        free = [part for part in texts if getattr(part, "inside", False)]
-        return {part.name: answer for part in free or texts[:1]} or "a text is not expected"
-    flat = numbers_of(answer)
-    if flat:
-        return _by_size(name, one, flat) or "numbers are not expected"
-    if any(part.fits(answer) for part in one.parts):
-        return {next(part.name for part in one.parts if part.fits(answer)): answer}
-    if isinstance(answer, list | tuple):
-        return _in_order(one, list(answer))
-    return f"{type(answer).__name__} is no answer"
-
-
 def _by_name(one: Exercise, answer: Mapping[Any, Any]) -> dict[str, Any] | str:
+    """The parts as the learner named them; a text says which name there is not."""
     given: dict[str, Any] = {}
     for key, value in answer.items():
-        word = str(key).strip().lower()
-        named = [part.name for part in one.parts if part.name == word]
-        named = named or [
-            part.name
-            for part in one.parts
-            if word.startswith(part.name) or part.name.startswith(word)
-        ]
+        word, names = str(key).strip().lower(), [part.name for part in one.parts]
+        named = [name for name in names if name == word]
+        named = named or [name for name in names if word.startswith(name) or name.startswith(word)]
         if len(named) != 1:
             return f"there is no part {str(key)[:40]!r}"
         if not _nothing(value):
@@ -168,48 +167,31 @@ def _by_name(one: Exercise, answer: Mapping[Any, Any]) -> dict[str, Any] | str:
     return given
 
 
-def _by_size(name: str, one: Exercise, flat: tuple[float, ...]) -> dict[str, Any]:
-    """Plain numbers go to one part (the one they meet, miss in a named way, or fit in size), or to
-    all in a row.
+def _by_kind(one: Exercise, answer: Any) -> dict[str, Any] | str:
+    """An answer without names: its texts, truth values and numbers go to the parts that take
+    them.
     """
-    parts: list[Any] = [part for part in one.parts if part.fits(0.5)]
-    sizes = [part.size() for part in parts]
-    if len(flat) not in sizes and len(parts) > 1 and len(flat) == sum(sizes):
-        ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
-        return {
-            part.name: flat[end - part.size() : end] for part, end in zip(parts, ends, strict=True)
-        }
-
-    def distance(part: Any) -> tuple[bool, bool, bool]:
-        verdict = part.judge(name, flat)
-        return verdict.state != "right", not verdict.named, part.size() != len(flat)
-
-    return {part.name: flat for part in sorted(parts, key=distance)[:1]}
-
-
-def _in_order(one: Exercise, items: list[Any]) -> dict[str, Any] | str:
-    """A mixed list: each piece goes to the next part of its kind; numbers in a row are one
-    piece.
-    """
-    pieces: list[Any] = []
-    for item in items:
-        if (
-            numbers_of(item)
-            and not hasattr(item, "__len__")
-            and pieces
-            and isinstance(pieces[-1], list)
-        ):
-            pieces[-1].append(item)
-        else:
-            pieces.append([item] if numbers_of(item) and not hasattr(item, "__len__") else item)
+    items = answer if isinstance(answer, list | tuple | range) else [answer]
     given: dict[str, Any] = {}
-    left: list[Part] = list(one.parts)
-    for piece in pieces:
-        place = next((part for part in left if part.fits(piece)), None)
-        if place is None:
-            if _nothing(piece):
-                continue
-            return "a piece of this answer belongs to no part"
-        given[place.name] = piece
-        left.remove(place)
+    flat: list[float] = []
+    for item in items:
+        if isinstance(item, str):
+            words = [part for part in one.parts if part.kind == "words" and part.name not in given]
+            free = [part for part in words if part.free] or words[:1]
+            given |= {part.name: item for part in free}
+        elif numbers := numbers_of(item):
+            flat += numbers
+        elif truths(item) is not None:
+            given |= {part.name: item for part in one.parts if part.kind == "claims"}
+        elif not _nothing(item):
+            return f"{type(item).__name__[:40]} is no answer"
+    parts = [part for part in one.parts if part.kind in ("numbers", "exact")]
+    lengths = [part.length() for part in parts]
+    if flat and len(flat) not in lengths and len(flat) == sum(lengths):
+        ends = [sum(lengths[: place + 1]) for place in range(len(lengths))]
+        cut = zip(parts, ends, lengths, strict=True)
+        return given | {part.name: flat[end - length : end] for part, end, length in cut}
+    if flat and parts:
+        order = sorted(parts, key=lambda part: (part.judge(flat).state != "right", part.optional))
+        given[order[0].name] = flat
     return given

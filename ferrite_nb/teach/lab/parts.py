@@ -1,275 +1,244 @@
-"""Parts: what an exercise asks for (numbers, a choice, claims, sealed counts), and how an answer is
-held against it.
+"""Parts: what an exercise asks for, and how an answer is held against it.
 
-Reference numbers are computed when a check is made; choices, claims and counts are compared by
-salted hash. So no answer stands here, or in the exercises, in clear text.
+Exercises are declared in `exercises.toml`. Reference numbers are computed when a check is made;
+words, claims and exact counts are compared by salted hash. So no answer stands in clear text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import random
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from numbers import Real
 from typing import Any
 
-__all__ = [
-    "Choice",
-    "Claims",
-    "Exercise",
-    "Numbers",
-    "Part",
-    "Sealed",
-    "Verdict",
-    "near",
-    "plainly",
-    "seal",
-    "seals",
-]
+from . import references
+
+__all__ = ["Exercise", "Part", "Verdict", "declared", "exercises", "numbers_of", "seal", "truths"]
 
 Values = tuple[float, ...]
 SALT = "ferrite_nb lab 29"
+FILLERS = {"a", "an", "the", "fixed", "given", "real", "low"}
+TRUTHS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one part fared: "right", "wrong" or "shape", why when it is not right, and whether the
-    mistake has a name.
-    """
+    """How a part fared: "right", "wrong" or "shape"; why; and which of several right answers."""
 
     state: str
     why: str = ""
-    named: bool = False
-
-
-def seal(exercise: str, part: str, text: str) -> str:
-    """The salted hash of an answer: `seal("EX085", "primary", "accuracy")` gives what an exercise
-    stores.
-    """
-    return hashlib.sha256(f"{SALT}|{exercise}|{part}|{text}".encode()).hexdigest()[:16]
-
-
-def seals(listed: str) -> tuple[str, ...]:
-    """Sealed answers, written one after the other."""
-    return tuple(listed.split())
-
-
-def plainly(text: str) -> str:
-    """A choice as it is compared: lower case, words joined with "_"."""
-    return "_".join(re.findall(r"[a-z0-9%]+", text.lower()))
-
-
-def numbers_of(answer: Any) -> Values | None:
-    """An answer as finite numbers, flat; None when it is something else (text, truth values, nested
-    lists).
-    """
-    answer = answer.tolist() if hasattr(answer, "tolist") else answer
-    items = list(answer) if isinstance(answer, list | tuple | range) else [answer]
-    items = [item.item() if hasattr(item, "item") else item for item in items]
-    if any(
-        isinstance(item, bool) or not isinstance(item, Real) or not math.isfinite(item)
-        for item in items
-    ):
-        return None
-    return tuple(float(item) for item in items) or None
+    place: int = 0
 
 
 @dataclass(frozen=True)
 class Part:
-    """What every kind of part has: its name, the shape it expects in words, and whether it may be
-    left out.
-    """
+    """One part of an exercise, as it is declared; `facts` are the numbers of its exercise."""
 
+    exercise: str
     name: str
     asks: str
+    facts: dict[str, Any]
+    kind: str = "numbers"
     optional: bool = False
-
-    def fits(self, answer: Any) -> bool:
-        """Whether the answer is of this part's kind, right or wrong."""
-        raise NotImplementedError
-
-    def judge(self, exercise: str, answer: Any) -> Verdict:
-        """Hold the answer against the reference."""
-        raise NotImplementedError
-
-
-Mistake = tuple[Callable[[Values, Values, float], float], str]
-
-
-def near(value: Callable[[], Any]) -> Callable[[Values, Values, float], float]:
-    """A named wrong answer: the distance to it in tolerances. One number is looked for in each
-    wrong place.
-    """
-
-    def distance(given: Values, right: Values, tolerance: float) -> float:
-        wrong = numbers_of(value()) or ()
-        if len(wrong) == len(given):
-            return max(abs(a - b) for a, b in zip(given, wrong, strict=True)) / tolerance
-        if len(wrong) == 1 and len(given) == len(right):
-            places = [a for a, b in zip(given, right, strict=True) if abs(a - b) > tolerance]
-            return min((abs(a - wrong[0]) / tolerance for a in places), default=math.inf)
-        return math.inf
-
-    return distance
-
-
-@dataclass(frozen=True)
-class Numbers(Part):
-    """One number or several; `value` computes the reference, or a list of references of which any
-    one is right.
-    """
-
-    value: Callable[[], Any] = lambda: ()
+    free: bool = False
+    value: str = ""
     tolerance: float = 0.0005
-    mistakes: tuple[Mistake, ...] = ()
-    hint: str = ""
     proportion: bool = True
+    hint: str = ""
+    mistakes: tuple[tuple[Any, str], ...] = ()
+    sealed: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    size: int = 1
 
-    def references(self) -> list[Values]:
-        """All right answers."""
-        found = self.value()
-        alternatives = found if isinstance(found, list) else [found]
-        return [values for one in alternatives if (values := numbers_of(one))]
+    def judge(self, answer: Any) -> Verdict:
+        """Hold the answer against the reference."""
+        judges = {"numbers": _numbers, "words": _words, "claims": _claims, "exact": _exact}
+        return judges[self.kind](self, answer)
 
-    def size(self) -> int:
+    def alternatives(self, written: Any) -> list[Values]:
+        """A reference or a mistake as it is written: each value that it may have."""
+        found = self.facts.get(written, ()) if isinstance(written, str) else tuple_of(written)
+        several = found if isinstance(found, list) else [found]
+        return [values for one in several if (values := numbers_of(one))]
+
+    def length(self) -> int:
         """How many numbers are asked for."""
-        return len(self.references()[0])
+        return len(self.alternatives(self.value)[0]) if self.kind == "numbers" else self.size
 
-    def fits(self, answer: Any) -> bool:
-        return numbers_of(answer) is not None
-
-    def judge(self, exercise: str, answer: Any) -> Verdict:
-        given = numbers_of(answer)
-        if given is None:
-            return Verdict("shape", f"expected is {self.asks}")
-        rights = self.references()
-        if any(self._close(given, right) for right in rights):
-            return Verdict("right")
-        # A bound that is right to the digits of the tolerance may lie next to a named mistake: the
-        # nearest is named.
-        scored = [
-            (min(test(given, right, self.tolerance) for right in rights), why)
-            for test, why in self.mistakes
-        ]
-        nearest, why = min(scored, default=(math.inf, ""), key=lambda pair: pair[0])
-        if nearest <= 1 + 1e-9:
-            return Verdict("wrong", why, named=True)
-        percent = self.proportion and max(given) > 1
-        if percent and any(self._close([x / 100 for x in given], right) for right in rights):
-            return Verdict("shape", "that is percent; give proportions between 0 and 1", named=True)
-        if len(given) != len(rights[0]):
-            return Verdict(
-                "shape", f"expected is {self.asks}, not {len(given)} number{'s' * (len(given) > 1)}"
-            )
-        if len(given) == 2 and any(self._close(given[::-1], right) for right in rights):
-            return Verdict("wrong", "the two numbers stand in the other order")
-        return Verdict("wrong", self.hint or f"expected is {self.asks}")
-
-    def _close(self, given: Sequence[float], right: Values) -> bool:
-        slack = self.tolerance + 1e-12
-        return len(given) == len(right) and all(
-            abs(a - b) <= slack for a, b in zip(given, right, strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class Choice(Part):
-    """One of several words; in free text (`inside`) any mention of a right one counts."""
-
-    sealed: tuple[str, ...] = ()
-    mistakes: tuple[tuple[str, str], ...] = ()
-    inside: bool = False
-    hint: str = ""
-
-    def fits(self, answer: Any) -> bool:
-        return isinstance(answer, str) and bool(answer.strip())
-
-    def judge(self, exercise: str, answer: Any) -> Verdict:
-        if not self.fits(answer):
-            return Verdict("shape", f"expected is {self.asks}")
-        word = plainly(answer)
-        words = word.split("_")
-        spans = {word}
-        if self.inside:
-            spans |= {
-                "_".join(words[i:j])
-                for i in range(len(words))
-                for j in range(i + 1, min(i + 4, len(words) + 1))
-            }
-        if any(seal(exercise, self.name, span) in self.sealed for span in spans):
-            return Verdict("right")
-        for wrong, why in self.mistakes:
-            if wrong in spans:
-                return Verdict("wrong", why)
-        return Verdict("wrong", self.hint or f"expected is {self.asks}")
-
-
-@dataclass(frozen=True)
-class Claims(Part):
-    """Several true or false claims, each compared by hash; only the number of right ones is
-    told.
-    """
-
-    sealed: tuple[str, ...] = ()
-
-    def fits(self, answer: Any) -> bool:
-        answer = answer.tolist() if hasattr(answer, "tolist") else answer
-        return (
-            isinstance(answer, list | tuple)
-            and bool(answer)
-            and all(isinstance(one, bool) for one in answer)
-        )
-
-    def judge(self, exercise: str, answer: Any) -> Verdict:
-        if not self.fits(answer) or len(answer) != len(self.sealed):
-            return Verdict("shape", f"expected is {self.asks}")
-        given = [bool(one) for one in answer]
-        seals = [seal(exercise, self.name, f"{place}:{one}") for place, one in enumerate(given, 1)]
-        right = sum(a == b for a, b in zip(seals, self.sealed, strict=True))
-        if right == len(given):
-            return Verdict("right")
-        if len(set(given)) == 1:
-            all_of_them = "accepted" if given[0] else "refused"
-            return Verdict("wrong", f"you {all_of_them} every claim; the interval tells them apart")
-        return Verdict("wrong", f"{right} of {len(given)} claims are judged right")
-
-
-@dataclass(frozen=True)
-class Sealed(Part):
-    """Whole counts that must be exact, compared by hash."""
-
-    sealed: str = ""
-    size_of: int = 1
-    mistakes: tuple[Mistake, ...] = ()
-    hint: str = ""
-
-    def size(self) -> int:
-        """How many counts are asked for."""
-        return self.size_of
-
-    def fits(self, answer: Any) -> bool:
-        return numbers_of(answer) is not None
-
-    def judge(self, exercise: str, answer: Any) -> Verdict:
-        given = numbers_of(answer)
-        if given is None or len(given) != self.size_of:
-            return Verdict("shape", f"expected is {self.asks}")
-        listed = ",".join(f"{value:.12g}" for value in given)
-        if seal(exercise, self.name, listed) == self.sealed:
-            return Verdict("right")
-        for test, why in self.mistakes:
-            if test(given, (math.inf,) * len(given), 1e-9) <= 1:
-                return Verdict("wrong", why, named=True)
-        return Verdict("wrong", self.hint or f"expected is {self.asks}")
+    def sealed_as(self, text: str) -> bool:
+        """Whether this text is a right answer."""
+        return seal(self.exercise, self.name, text) in self.sealed
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """The parts of an exercise; `together` complains when parts that are right alone do not belong
-    together.
-    """
+    """An exercise with the counts of its question."""
 
+    name: str
     parts: tuple[Part, ...]
-    together: Callable[[dict[str, Any]], str] | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+    together: str = ""
+
+
+def seal(exercise: str, part: str, text: str) -> str:
+    """The salted hash of an answer, as `exercises.toml` holds it."""
+    return hashlib.sha256(f"{SALT}|{exercise}|{part}|{text}".encode()).hexdigest()[:16]
+
+
+def tuple_of(written: Any) -> Any:
+    """A list of a TOML file is one answer of several numbers."""
+    return tuple(written) if isinstance(written, list) else written
+
+
+@cache
+def declared(file: str = "exercises.toml") -> dict[str, dict[str, Any]]:
+    """A data file of this room."""
+    return tomllib.loads(resources.files(__package__).joinpath(file).read_text("utf-8"))
+
+
+@cache
+def exercises(name: str, learner: str = "") -> Exercise | None:
+    """An exercise by its name, with the counts of the chapter or those of a learner."""
+    if name not in declared():
+        return None
+    written = declared()[name]
+    draws = random.Random(f"{name}|{learner.strip().lower()}")
+    own = {count: draws.randint(*ends) for count, ends in written.get("vary", {}).items()}
+    counts = written.get("question", {}) | (own if learner.strip() else {})
+    facts = getattr(references, name.lower())(*counts.values())
+    parts = (
+        Part(name, part, facts=facts, **{key: tuple_of(value) for key, value in told.items()})
+        for part, told in written.items()
+        if isinstance(told, dict) and part not in ("question", "vary")
+    )
+    same, together = tuple(written.get("same", ())), written.get("together", "")
+    return Exercise(name, tuple(parts), counts, same, together)
+
+
+def numbers_of(answer: Any) -> Values | None:
+    """An answer as finite numbers, flat; None when it is something else."""
+    answer = answer.tolist() if hasattr(answer, "tolist") else answer
+    items = list(answer) if isinstance(answer, list | tuple | range) else [answer]
+    items = [item.item() if hasattr(item, "item") else item for item in items]
+    if all(isinstance(one, Real) and not isinstance(one, bool) for one in items):
+        return tuple(float(one) for one in items if math.isfinite(one)) or None
+    return None
+
+
+def truths(answer: Any) -> list[bool] | None:
+    """An answer as truth values, written in any of the usual ways; None when it is none."""
+    answer = answer.tolist() if hasattr(answer, "tolist") else answer
+    if not isinstance(answer, list | tuple):
+        return None
+    found = [TRUTHS.get(str(one).strip().lower()) for one in answer]
+    return [one for one in found if one is not None] if found and None not in found else None
+
+
+def _distance(given: Values, wrong: Values, right: Values, tolerance: float) -> float:
+    """How far a named wrong answer is, in tolerances; one number is looked for in each wrong
+    place.
+    """
+    if len(wrong) == len(given):
+        return max(abs(a - b) for a, b in zip(given, wrong, strict=True)) / tolerance
+    if len(wrong) == 1 and len(given) == len(right):
+        places = [a for a, b in zip(given, right, strict=True) if abs(a - b) > tolerance]
+        return min((abs(a - wrong[0]) / tolerance for a in places), default=math.inf)
+    return math.inf
+
+
+RULES: dict[str, Callable[[Values, Values], bool]] = {
+    "above one": lambda given, right: len(given) == len(right) and max(given) > 1,
+    "rounded": lambda given, right: _near(given, right, 5e-5),
+}
+
+
+def _near(given: Values, right: Values, tolerance: float) -> bool:
+    return _distance(given, right, right, tolerance) <= 1 + 1e-9 and len(given) == len(right)
+
+
+def _named(part: Part, given: Values, rights: list[Values]) -> str:
+    """What is said of the named mistake that is nearest, if one is near."""
+    found: list[tuple[float, str]] = []
+    for written, why in part.mistakes:
+        rule = RULES.get(written) if isinstance(written, str) else None
+        if rule and any(rule(given, right) for right in rights):
+            found.append((0.5, why))
+        for wrong in part.alternatives(written):
+            found += [(_distance(given, wrong, right, part.tolerance), why) for right in rights]
+    nearest, why = min(found, default=(math.inf, ""), key=lambda pair: pair[0])
+    return why if nearest <= 1 + 1e-9 else ""
+
+
+def _numbers(part: Part, answer: Any) -> Verdict:
+    given, rights = numbers_of(answer), part.alternatives(part.value)
+    asked = f"expected is {part.asks}"
+    if given is None:
+        return Verdict("shape", asked)
+    near = [place for place, right in enumerate(rights) if _near(given, right, part.tolerance)]
+    if near:
+        return Verdict("right", place=near[0])
+    if why := _named(part, given, rights):
+        return Verdict("wrong", why)
+    hundredth = tuple(one / 100 for one in given)
+    if part.proportion and any(_near(hundredth, right, part.tolerance) for right in rights):
+        return Verdict("shape", "that is percent; give proportions between 0 and 1")
+    if len(given) != len(rights[0]):
+        return Verdict("shape", f"{asked}, not {len(given)} number{'s' * (len(given) > 1)}")
+    if len(given) == 2 and any(_near(given[::-1], right, part.tolerance) for right in rights):
+        return Verdict("shape", "the two numbers stand in the other order")
+    return Verdict("wrong", part.hint or asked)
+
+
+def _words(part: Part, answer: Any) -> Verdict:
+    """Any mention of a right word counts, unless "not" stands before it."""
+    if not isinstance(answer, str) or not answer.strip():
+        return Verdict("shape", f"expected is {part.asks}")
+    words = [word for word in re.findall(r"[a-z0-9]+", answer.lower()) if word not in FILLERS]
+    starts = [i for i in range(len(words)) if not i or words[i - 1] != "not"]
+    spans = {"_".join(words[i:j]) for i in starts for j in range(i + 1, min(i + 5, len(words) + 1))}
+    spans |= {span.removesuffix("s") for span in spans}
+    named = [why for wrong, why in part.mistakes if wrong in spans]
+    if any(part.sealed_as(span) for span in spans):
+        return Verdict("right")
+    if named or part.hint:
+        return Verdict("wrong", (named or [part.hint])[0])
+    return Verdict("shape", f"expected is {part.asks}")
+
+
+def _claims(part: Part, answer: Any) -> Verdict:
+    """Only how many claims are judged right is said, and what kind the others are of."""
+    given = truths(answer)
+    if given is None or len(given) != len(part.sealed):
+        return Verdict("shape", f"expected is {part.asks}")
+    right = [
+        seal(part.exercise, part.name, f"{place}:{one}") == part.sealed[place - 1]
+        for place, one in enumerate(given, 1)
+    ]
+    if all(right):
+        return Verdict("right")
+    if len(set(given)) == 1:
+        all_of_them = "accepted" if given[0] else "refused"
+        return Verdict("wrong", f"you {all_of_them} every claim; the interval tells them apart")
+    kinds = dict.fromkeys(kind for kind, ok in zip(part.kinds, right, strict=True) if not ok)
+    return Verdict(
+        "wrong",
+        f"{sum(right)} of {len(given)} claims are judged right; think again about "
+        + " and about ".join(kinds),
+    )
+
+
+def _exact(part: Part, answer: Any) -> Verdict:
+    given = numbers_of(answer)
+    if given is None or len(given) != part.size:
+        return Verdict("shape", f"expected is {part.asks}")
+    if part.sealed_as(",".join(f"{value:.12g}" for value in given)):
+        return Verdict("right")
+    return Verdict("wrong", _named(part, given, [given]) or part.hint)

@@ -1,4 +1,6 @@
-"""Predict, then run: a guess beside the answer, and how far apart they are."""
+"""Predict, then run: a box for a guess with a button; the answer comes after the guess, never
+before.
+"""
 
 from __future__ import annotations
 
@@ -6,63 +8,106 @@ import math
 from numbers import Real
 from typing import Any
 
-from ...stats import interval
+from .parts import declared
 from .sentence import Sentence
 
-__all__ = ["predict"]
+__all__ = ["GUESSES", "guesses", "predict"]
+
+GUESSES: dict[str, dict[str, Any]] = {}  # the last guess of each question in this session
 
 
-def predict(guess: Any, k: Any, n: Any = None, *, level: float = 0.95) -> Sentence:
-    """Say how a guess compares with the answer; never stops a notebook.
+def predict(question: str, guess: Any = None, give_or_take: Any = 0.0) -> Any:
+    """Ask for a guess, and answer it; never stops a notebook.
 
     Parameters
     ----------
-    guess: what the reader wrote down before running; None when nothing was.
-    k, n: the answer as a count of cases, shown with its Wilson interval. Without n, `k` is the
-        answer itself, a number.
-    level: confidence level of the interval.
+    question: the number of a lesson, "00" to "09", or "lab".
+    guess: one number; without it a box and a button are shown, and no answer.
+    give_or_take: how far off you would still not be surprised: your own range.
+
+    Returns
+    -------
+    A widget, or one sentence when a guess is given.
 
     Example
     -------
-    >>> predict(0.10, 30, 200)
-    You said 0.1, it is 30/200 = 0.150 [0.107, 0.206]: your guess lies just outside.
-    >>> predict(None, 30, 200)
-    No prediction recorded; it is 30/200 = 0.150 [0.107, 0.206].
-    >>> predict(12, 5)
-    You said 12, it is 5: your guess is 7 too high.
+    >>> predict("07", 0.9, 0.05)
+    You said 0.9 (0.85 to 0.95), it is 0.01866: outside your own range, 0.8813 too high.
+    >>> predict("07", "many")
+    A prediction is one number, such as 0.1. The answer comes after the guess.
     """
-    try:
-        return Sentence(_compared(guess, k, n, level))
-    except Exception as problem:  # a notebook runs on, whatever was guessed
-        return Sentence(f"This prediction cannot be compared: {problem}.")
+    asked = declared("predictions.toml").get(str(question))
+    if asked is None:
+        return Sentence(f"There are {', '.join(declared('predictions.toml'))}.")
+    return (
+        _box(question, asked) if guess is None else _answered(question, asked, guess, give_or_take)
+    )
 
 
-def _compared(guess: Any, k: Any, n: Any, level: float) -> str:
-    if n is None:
-        answer = f"it is {k:.6g}"
-    else:
-        ends = interval(k, n, level=level)
-        answer = (
-            f"it is {k}/{n} = {k / n:.3f} [{ends.low:.3f}, {ends.high:.3f}]"
-            if n
-            else "it is 0/0, not computable"
+def guesses() -> Sentence:
+    """All guesses of this session with their answers, and how many lay inside their own range."""
+    inside = sum(one["inside"] for one in GUESSES.values())
+    listed = "; ".join(
+        f"{name}: {one['guess']:.6g} for {one['answer']}" for name, one in GUESSES.items()
+    )
+    if not GUESSES:
+        return Sentence("No guess was made in this session.")
+    return Sentence(f"{inside} of {len(GUESSES)} inside your own range. {listed}.")
+
+
+def _answered(question: str, asked: dict[str, Any], guess: Any, give_or_take: Any) -> Sentence:
+    if not all(_number(one) for one in (guess, give_or_take)):
+        return Sentence(
+            "A prediction is one number, such as 0.1. The answer comes after the guess."
         )
-    if guess is None:
-        return f"No prediction recorded; {answer}."
-    if isinstance(guess, bool) or not isinstance(guess, Real) or not math.isfinite(guess):
-        return f"A prediction is one number, such as 0.1; {answer}."
-    value = float(guess)
-    said = f"You said {guess:.6g}, {answer}"
-    if n is None:
-        gap = value - k
-        return f"{said}: your guess is " + (
-            f"{abs(gap):.4g} too {'high' if gap > 0 else 'low'}." if gap else "exact."
-        )
-    if not n:
-        return f"{said}."
-    if not 0 <= value <= 1:
-        return f"{said}: give a proportion between 0 and 1, not percent."
-    out = max(ends.low - value, value - ends.high)
-    if out <= 0:
-        return f"{said}: your guess lies inside."
-    return f"{said}: your guess lies {'just' if out <= (ends.high - ends.low) / 2 else 'well'} outside."
+    if asked.get("proportion", True) and not 0 <= guess <= 1:
+        return Sentence("Give a proportion between 0 and 1, not percent. Then comes the answer.")
+    from . import answers
+
+    value, text = getattr(answers, asked["answer"])()
+    gap, slack = float(guess) - value, abs(give_or_take)
+    inside = abs(gap) <= slack + 1e-12
+    GUESSES[question] = {
+        "question": question,
+        "guess": float(guess),
+        "give_or_take": float(slack),
+        "answer": text,
+        "inside": inside,
+    }
+    reach = f" ({guess - slack:.4g} to {guess + slack:.4g})" if slack else ""
+    off = f"{abs(gap):.4g} too {'high' if gap > 0 else 'low'}" if abs(gap) > 1e-12 else "exact"
+    place = "inside" if inside else "outside"
+    return Sentence(f"You said {guess:.6g}{reach}, it is {text}: {place} your own range, {off}.")
+
+
+def _number(guess: Any) -> bool:
+    return isinstance(guess, Real) and not isinstance(guess, bool) and math.isfinite(guess)
+
+
+def _box(question: str, asked: dict[str, Any]) -> Any:
+    """Two number boxes and a button; the answer appears under them when it is pressed."""
+    import ipywidgets
+    from IPython.display import display
+
+    style, layout = {"description_width": "initial"}, {"width": "16rem"}
+    boxes = [
+        ipywidgets.Text(description=label, style=style, layout=layout, placeholder=hint)
+        for label, hint in (("Your guess", asked["example"]), ("Give or take", "0"))
+    ]
+    button = ipywidgets.Button(description="Show the answer")
+    place = ipywidgets.Output()
+
+    def show(_: Any) -> None:
+        place.clear_output(wait=True)
+        written = [box.value.strip().replace(",", ".") for box in boxes]
+        try:
+            guess, slack = float(written[0]), float(written[1] or 0)
+        except ValueError:
+            guess, slack = math.nan, 0.0
+        with place:
+            display(_answered(question, asked, guess, slack))  # type: ignore[no-untyped-call]
+
+    button.on_click(show)
+    asks = ipywidgets.Label(asked["asks"])
+    row = ipywidgets.Box([*boxes, button], layout={"flex_flow": "row wrap"})
+    return ipywidgets.VBox([asks, row, place]).add_class("ferrite-predict")

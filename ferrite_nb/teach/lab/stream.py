@@ -175,7 +175,7 @@ def same_margins(c: int = 0) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with one row per case and mode ("Off", "On"), and the column `pairing` ("c =  0"), as
+    DataFrame with one row per case and mode ("Off", "On"), and the column `pairing` ("c = 0"), as
     `fnb.outcomes` takes it. Frames of several c can be put under one another.
 
     Raises
@@ -188,7 +188,7 @@ def same_margins(c: int = 0) -> pd.DataFrame:
     both, b = after - c, before - after + c
     kinds = [(True, True)] * both + [(True, False)] * b + [(False, True)] * c
     kinds += [(False, False)] * (n - len(kinds))
-    name = f"c = {c:2d}"  # text order is the order of c
+    name = f"c = {c}"
     cases = [(f"{name}, case {case:03d}", pair) for case, pair in enumerate(kinds)]
     rows = [
         (case, mode, hit, name)

@@ -5,33 +5,6 @@ fnb.lessons.pairing(c=20)                                # a chart
 fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under a slider
 """
 
-from .controls import choose
-from .intervals import METHODS, coverage, coverages, one_interval, wald
-from .pairs import pairing, pairings
-from .paper import FIGURES, audit, overall, paper_figure, published, published_counts, spread_ratio
-from .results import COUNTINGS, clustered, denominator, first_look, over_strata
-from .told import Told
+import lazy_loader
 
-__all__ = [
-    "COUNTINGS",
-    "FIGURES",
-    "METHODS",
-    "Told",
-    "audit",
-    "choose",
-    "clustered",
-    "coverage",
-    "coverages",
-    "denominator",
-    "first_look",
-    "one_interval",
-    "over_strata",
-    "overall",
-    "pairing",
-    "pairings",
-    "paper_figure",
-    "published",
-    "published_counts",
-    "spread_ratio",
-    "wald",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -12,7 +13,7 @@ from ...escape import html_text
 from ...show.chart import Chart
 from ...show.tables import Html
 
-__all__ = ["choose"]
+__all__ = ["choose", "with_finding"]
 
 WIDE = {"description_width": "initial"}
 
@@ -84,8 +85,13 @@ def control(name: str, values: Iterable[Any]) -> ipywidgets.Widget:
 
 
 def page(draw: Callable[..., Chart], *fixed: Any, **chosen: Any) -> Html:
-    """The drawing of a choice, or in one line why it cannot be drawn."""
+    """The drawing of a choice, or in one line why it cannot be drawn; a screen reader hears it."""
     try:
-        return draw(*fixed, **chosen).html()
+        return Html(f'<div role="status">{draw(*fixed, **chosen).html()}</div>')
     except ValueError as problem:
         return Html(f'<p role="status"><strong>{html_text(problem, 400)}</strong></p>')
+
+
+def with_finding(chart: Chart, finding: str) -> Chart:
+    """The same chart with a sentence that says what it shows, first in its caption."""
+    return replace(chart, caption=f"{finding} {chart.caption}")

@@ -18,9 +18,10 @@ from ...show import style
 from ...show.chart import Chart
 from ...stats import interval
 from ...stats.intervals import Interval
-from .told import Told, told
+from ..lab.stream import paired_sample
+from .controls import with_finding
 
-__all__ = ["METHODS", "coverage", "coverages", "one_interval", "wald"]
+__all__ = ["METHODS", "coverage", "coverages", "crowd", "one_interval", "rain", "wald"]
 
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
 RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -63,7 +64,7 @@ def coverage(n: int, rate: float, *, method: str = "wilson", level: float = 0.95
     return float(binom.pmf(k, n, rate)[inside].sum())
 
 
-def one_interval(k: int = 3, n: int = 20, level: float = 0.95, method: str = "wilson") -> Told:
+def one_interval(k: int = 3, n: int = 20, level: float = 0.95, method: str = "wilson") -> Chart:
     """The interval of k of n by one method, and under it the Wald interval, on a scale that ends at
     0 and 1.
 
@@ -90,7 +91,7 @@ def one_interval(k: int = 3, n: int = 20, level: float = 0.95, method: str = "wi
         alt=f"Two intervals of one proportion. {finding}",
         caption=caption,
     )
-    return told(chart, finding)
+    return with_finding(chart, finding)
 
 
 def _warning(refused: Interval) -> str:
@@ -99,14 +100,14 @@ def _warning(refused: Interval) -> str:
     return " Wald leaves the scale of 0 to 1." if refused.low < 0 or refused.high > 1 else ""
 
 
-def coverages(n: int = 20, level: float = 0.95, *, rates: Sequence[float] = RATES) -> Told:
+def coverages(n: int = 20, level: float = 0.95, *, rates: Sequence[float] = RATES) -> Chart:
     """How often Wald and Wilson hold the truth, over a range of true rates; exact.
 
     Example
     -------
-    >>> print(coverages(600).finding)
+    >>> print(coverages(600).caption)
     With n = 600 Wald holds a true rate of 0.02 in 0.945 of all samples, Wilson in 0.945; both
-    promise 0.95.
+    promise 0.95...
     """
     found = {
         name: [coverage(n, rate, method=name, level=level) for rate in rates]
@@ -117,15 +118,65 @@ def coverages(n: int = 20, level: float = 0.95, *, rates: Sequence[float] = RATE
     ).round(4)
     at = list(rates).index(0.02) if 0.02 in rates else 0
     finding = (
-        f"With n = {n} Wald holds a true rate of {rates[at]:g} in {found['wald'][at]:.3f} of all samples, "
-        f"Wilson in {found['wilson'][at]:.3f}; both promise {level:g}."
+        f"With n = {n} Wald holds a true rate of {rates[at]:g} in {found['wald'][at]:.3f} "
+        f"of all samples, Wilson in {found['wilson'][at]:.3f}; both promise {level:g}."
     )
     low = {name: min(values) for name, values in found.items()}
-    alt = f"Coverage by true rate for n = {n}. {finding} Lowest: Wald {low['wald']:.3f}, Wilson {low['wilson']:.3f}."
-    caption = f"Exact share of samples of n = {n} whose interval holds the true rate. Line: the promise, {level:g}."
-    return told(
-        _drawn(table, 2.4, partial(_draw_coverage, level=level), alt=alt, caption=caption), finding
+    alt = (
+        f"Coverage by true rate for n = {n}. {finding} "
+        f"Lowest: Wald {low['wald']:.3f}, Wilson {low['wilson']:.3f}."
     )
+    caption = (
+        f"Exact share of samples of n = {n} whose interval holds the true rate. "
+        f"Line: the promise, {level:g}. Marked: the rates of the table."
+    )
+    return with_finding(
+        _drawn(table, 2.4, partial(_draw_coverage, level=level, n=n), alt=alt, caption=caption),
+        finding,
+    )
+
+
+def rain(
+    truth: float = 0.15, n: int = 200, method: str = "wilson", alike: int = 1, *, seed: int = 0
+) -> Chart:
+    """A hundred samples from a known truth, each with its interval; those that miss are marked.
+
+    Parameters
+    ----------
+    alike: cases of one template, which succeed or fail together; the interval does not know it.
+    seed: of the samples.
+    """
+    draws = np.random.default_rng(seed)
+    k = alike * draws.binomial(n // alike, truth, size=100)
+    ends = ends_of(k, n // alike * alike, method, 0.95)
+    low, high = (np.clip(end, 0, 1) for end in (ends.low, ends.high))
+    missed = (low > truth) | (high < truth)
+    table = pd.DataFrame({"sample": range(1, 101), "k": k, "n": n // alike * alike})
+    table = table.assign(low=low.round(4), high=high.round(4), misses=missed)
+    finding = f"{100 - missed.sum()} of 100 intervals contain the true rate {truth:g}."
+    caption = (
+        f"{method_text(method)}, level 0.95, n = {n}, {alike} alike. Red with a cross: misses."
+    )
+    draw = partial(_draw_rain, truth=truth)
+    return with_finding(
+        _drawn(table, 2.6, draw, alt=f"A hundred intervals. {finding}", caption=caption), finding
+    )
+
+
+def crowd(seed: int = 42, *, seeds: int = 2000) -> Chart:
+    """The reductions of the lab over many seeds, with one seed marked in the crowd."""
+    turned = pd.Series([paired_sample(one).cells[1] for one in range(seeds)])
+    own = paired_sample(seed).cells[1]
+    table = (
+        turned.value_counts().sort_index().rename_axis("turned of 300").reset_index(name="seeds")
+    )
+    finding = (
+        f"Seed {seed} turns {own} of 300; {int((turned >= own).sum())} of {seeds} seeds turn as "
+        "many or more. On average 36 are turned."
+    )
+    caption = f"Cases that the defence turned, by seed 0 to {seeds - 1}. Hatched: the seed {seed}."
+    draw = partial(_draw_crowd, own=own)
+    return with_finding(_drawn(table, 2.2, draw, alt=finding, caption=caption), finding)
 
 
 def _drawn(
@@ -159,25 +210,34 @@ def _draw_intervals(ax: Axes, table: pd.DataFrame) -> None:
     ax.set_xlabel("rate")
 
 
-def _draw_coverage(ax: Axes, table: pd.DataFrame, level: float) -> None:
-    places = range(len(table))
+def _draw_coverage(ax: Axes, table: pd.DataFrame, level: float, n: int) -> None:
+    fine = np.linspace(0.001, 0.5, 400)
     ax.axhline(level, color=style.INK, lw=0.8, ls=(0, (4, 2)))
     for look, name in zip(style.SERIES, ("Wald", "Wilson"), strict=False):
-        ax.plot(
-            places,
-            table[name],
-            color=look.line,
-            marker=look.marker,
-            mfc=look.face,
-            mec=style.INK,
-            mew=0.6,
-            ms=5,
-            lw=0.8,
-            ls=":",
-            label=name,
-        )
-    ax.set_xticks(list(places), [f"{rate:g}" for rate in table["true rate"]])
+        saw = [coverage(n, rate, method=name.lower(), level=level) for rate in fine]
+        ax.plot(fine, saw, color=look.line, lw=0.8, label=name)
+        dots = {"color": look.face, "mec": style.INK, "mew": 0.6, "ms": 4, "ls": ""}
+        ax.plot(table["true rate"], table[name], marker=look.marker, **dots)
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("true rate")
-    ax.set_ylabel("share that holds it")
+    ax.set_ylabel("share of intervals that contain it")
     ax.legend(loc="lower right", frameon=False)
+
+
+def _draw_rain(ax: Axes, table: pd.DataFrame, truth: float) -> None:
+    for misses, color, marker in ((False, style.INK, ""), (True, "#b2182b", "x")):
+        part = table[table["misses"] == misses]
+        ax.vlines(part["sample"], part["low"], part["high"], color=color, lw=1.6 if misses else 0.8)
+        ax.plot(part["sample"], part["k"] / part["n"], color=color, marker=marker, ms=5, ls="")
+    ax.axhline(truth, color=style.INK, lw=0.8, ls=(0, (4, 2)))
+    ax.set_xlabel("sample")
+    ax.set_ylabel("rate")
+
+
+def _draw_crowd(ax: Axes, table: pd.DataFrame, own: int) -> None:
+    marked = table["turned of 300"] == own
+    ax.bar(table["turned of 300"][~marked], table["seeds"][~marked], color=style.PALE, ec=style.INK)
+    shown = {"color": style.SERIES[0].face, "ec": style.INK, "hatch": "///"}
+    ax.bar(table["turned of 300"][marked], table["seeds"][marked], **shown)
+    ax.set_xlabel("cases that the defence turned, of 300")
+    ax.set_ylabel("seeds")

@@ -10,17 +10,18 @@ import pandas as pd
 from ...analysis.compare import compare
 from ...estimate import bracket, digits, p_text
 from ...outcomes.table import outcomes
+from ...show.chart import Chart
 from ...show.figures import pairs
 from ...stats import mcnemar, paired_difference
 from ..lab.stream import same_margins
-from .told import Told, told
+from .controls import with_finding
 
 __all__ = ["exact_bootstrap", "pairing", "pairings"]
 
 CASES, BEFORE, AFTER = 300, 105, 57  # Lab S: successes without and with the defence
 
 
-def pairing(c: int = 0) -> Told:
+def pairing(c: int = 0) -> Chart:
     """The lab's 300 cases with 105 and 57 successes, paired so that `c` cases succeed only with the
     defence.
 
@@ -30,18 +31,19 @@ def pairing(c: int = 0) -> Told:
 
     Example
     -------
-    >>> print(pairing(20).finding)
+    >>> print(pairing(20).caption)
     105/300 before and 57/300 after, whatever c: with c = 20 the difference is 48/300 = +16.0 points
-    [10.1, 21.8], McNemar's p 2.8e-07.
+    [10.1, 21.8], McNemar's p 2.8e-07...
     """
     rows = same_margins(c)
     table = compare(outcomes(rows, read_from="Lab S, synthetic"))
     one = table.iloc[0]
     p = p_text(one["p"], one["log10_p"], full=True)
     difference = f"+{digits(one['diff'])} points {bracket(one['low'], one['high'])}"
-    return told(
+    return with_finding(
         pairs(table, width="text"),
-        f"{BEFORE}/{CASES} before and {AFTER}/{CASES} after, whatever c: with c = {c} the difference is "
+        f"{BEFORE}/{CASES} before and {AFTER}/{CASES} after, whatever c: "
+        f"with c = {c} the difference is "
         f"{BEFORE - AFTER}/{CASES} = {difference}, McNemar's p {p}.",
     )
 

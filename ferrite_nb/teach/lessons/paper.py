@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...analysis.attempts import attempts
@@ -24,48 +23,41 @@ from ...outcomes.table import Outcomes, outcomes
 from ...readers import read
 from ...show import figures, style
 from ...show.chart import Chart
-from .told import Told, told
+from ..lab import references
+from .controls import with_finding
 
 __all__ = [
     "FIGURES",
-    "audit",
-    "overall",
     "paper_figure",
     "published",
     "published_counts",
-    "spread_ratio",
     "write_figures",
 ]
 
 MODEL = "gpt-4o-2024-08-06"
 SOURCE = "arXiv:2510.05244v1, tables 10 to 12, CC BY 4.0"
-METRICS = {"ASR": "ASR", "BU": "task success"}
+COLUMNS = {"ASR": ("attack_success", "attack"), "BU": ("task_success", "benign")}
 FORMATS = ("pdf", "svg", "png")
-
-
-@cache
-def _cells() -> pd.DataFrame:
-    return pd.read_csv(data("agentdojo_tables_2510.05244.csv"), dtype={"run_counts": str})
 
 
 def published() -> pd.DataFrame:
     """The 336 published cells: rate and SD as printed, in percent, and the counts that were solved
     back from them.
     """
-    return _cells().copy()
+    return references.published().copy()
 
 
-def published_counts(
-    model: str = MODEL, *, metrics: tuple[str, ...] = ("ASR",), runs: int = 3
-) -> Outcomes:
-    """The published counts of one model as outcomes, with its defences as modes and the suite as a
-    stratum.
+def published_counts(model: str = MODEL, *, metrics: tuple[str, ...] = ("ASR",)) -> Outcomes:
+    """The published counts of one model as outcomes of each case in its three runs, with its
+    defences as modes and the suite as a stratum.
+
+    Which cases succeeded in which run is not published. Here the runs of a case agree as much as
+    their counts allow: the rates are those of the paper, and the interval, with the case as the
+    unit, is the widest that fits them.
 
     Parameters
     ----------
     metrics: tables of the paper, "ASR" and "BU" (benign utility, here task success).
-    runs: 3 pools the three runs of each case, as the counts are published. 1 takes the first of the
-        three instead: its count is one of those that give the printed mean and SD.
 
     Example
     -------
@@ -73,98 +65,20 @@ def published_counts(
     >>> table[table["mode"] == "none"][["k", "n"]].values.tolist()
     [[662, 2847]]
     """
-    table = _cells()
-    table = table[(table["model"] == model) & table["table"].isin(metrics)]
-    if table.empty:
-        raise ValueError(
-            f"there is no model {model!r}; the models are {', '.join(_cells()['model'].unique())}"
-        )
-    first = table["run_counts"].str.split(" or ").str[0].str.split("/").str[0].astype(int)
-    frame = pd.DataFrame(
-        {
-            "mode": table["defence"],
-            "suite": table["suite"],
-            "metric": table["table"].map(METRICS),
-            "k": table["k_pooled"] if runs == 3 else first,
-            "n": table["n_pooled"] if runs == 3 else table["n_cases"],
-        }
-    )
-    said = "three runs of each case pooled" if runs == 3 else "one of three runs"
-    return outcomes(frame, read_from=f"{SOURCE}; {said}")
-
-
-def audit() -> pd.DataFrame:
-    """What the printed cells say when they are counted again: one row per question, with k of n
-    cells.
-
-    Example
-    -------
-    >>> audit()[["k", "n"]].values.tolist()
-    [[336, 336], [336, 336], [59, 336], [38, 59], [304, 315], [79, 84]]
-    """
-    table = _cells()
-    p, n = table["published_rate"] / 100, table["n_cases"]
-    whole = (100 * table["k_pooled"] / table["n_pooled"] - table["published_rate"]).abs() < 0.0051
-    fits = [
-        any(_fits(way, row) for way in row.run_counts.split(" or ")) for row in table.itertuples()
-    ]
-    still = table["published_sd"] == 0
-    inside = still & table["published_rate"].between(0, 100, inclusive="neither")
-    spread = 100 * (p * (1 - p) / n) ** 0.5
-    known = spread > 0
-    below = known & (table["published_sd"] < spread)
-    rows = _overall()
-    differ = (rows["macro"] - rows["micro"]).abs() > 0.05
-    found = [
-        ("a whole count behind the printed rate", whole.sum(), len(table)),
-        ("three whole runs behind the printed mean and SD", sum(fits), len(table)),
-        ("printed as ± 0.00", still.sum(), len(table)),
-        ("of these strictly between 0 and 1", inside.sum(), still.sum()),
-        ("SD over runs below the binomial SD of the cases", below.sum(), known.sum()),
-        ("overall rates where macro is not micro", differ.sum(), len(rows)),
-    ]
-    return pd.DataFrame(
-        [(question, int(k), int(of)) for question, k, of in found], columns=["cells", "k", "n"]
-    )
-
-
-def _fits(way: str, row: Any) -> bool:
-    """Whether three whole runs give the printed mean and SD (divisor 2), to two decimals."""
-    runs = pd.Series([100 * int(count) / row.n_cases for count in way.split("/")])
-    return (
-        abs(runs.mean() - row.published_rate) < 0.0051
-        and abs(runs.std() - row.published_sd) < 0.0051
-    )
-
-
-def _overall() -> pd.DataFrame:
-    """Macro mean and micro rate, in percent, of each table, model and defence."""
-    groups = _cells().groupby(["table", "model", "defence"], sort=False)
-    sums = groups[["k_pooled", "n_pooled"]].sum()
-    return pd.DataFrame(
-        {
-            "macro": groups["published_rate"].mean(),
-            "micro": 100 * sums["k_pooled"] / sums["n_pooled"],
-            "suites": groups.size(),
-        }
-    ).reset_index()
-
-
-def overall() -> pd.DataFrame:
-    """The 84 overall rates of the paper's tables, as a mean of suites (macro) and as a rate of
-    cases (micro).
-    """
-    return _overall().round(2)
-
-
-def spread_ratio() -> float:
-    """The median of the SD over runs divided by the binomial SD of the cases, over the cells where
-    that is not 0.
-    """
-    table = _cells()
-    p = table["published_rate"] / 100
-    spread = 100 * (p * (1 - p) / table["n_cases"]) ** 0.5
-    return float((table["published_sd"] / spread)[spread > 0].median())
+    cells = references.published()
+    if model not in set(cells["model"]):
+        known = ", ".join(cells["model"].unique())
+        raise ValueError(f"there is no model {model!r}; the models are {known}")
+    frames = []
+    for cell in cells[(cells["model"] == model) & cells["table"].isin(metrics)].itertuples():
+        hits = references.nested_runs(cell.run_counts, cell.n_cases)
+        run, case = (place.ravel() for place in np.indices(hits.shape))
+        flag, kind = COLUMNS[cell.table]
+        rows = {"case_id": [f"{cell.table} {cell.suite} {one:03d}" for one in case], "repeat": run}
+        rows |= {"mode": cell.defence, "suite": cell.suite, "kind": kind, flag: hits.ravel()}
+        frames.append(pd.DataFrame(rows))
+    frame = pd.concat(frames, ignore_index=True)
+    return outcomes(frame, read_from=f"{SOURCE}; three runs of each case", baseline="none")
 
 
 # The nine figures, each from bundled data. A figure has the name of its function.
@@ -180,7 +94,7 @@ def _forest(width: str) -> Chart:
 
 def _plane(width: str) -> Chart:
     return figures.plane(
-        rates(published_counts(metrics=("ASR", "BU"), runs=1), ["ASR", "task success"]),
+        rates(published_counts(metrics=("ASR", "BU")), ["ASR", "task success"]),
         width=width,
         baseline="none",
     )
@@ -224,7 +138,7 @@ FIGURES: dict[str, Callable[[str], Chart]] = {
 }
 
 
-def paper_figure(figure: str = "forest", width: str = "column", format: str = "pdf") -> Told:
+def paper_figure(figure: str = "forest", width: str = "column", format: str = "pdf") -> Chart:
     """One of the nine figures, and what `save` would write.
 
     Parameters
@@ -240,10 +154,11 @@ def paper_figure(figure: str = "forest", width: str = "column", format: str = "p
     chart = FIGURES[figure](width)
     size = len(style.render(chart.figure, format, 300)) / 1000
     inches = chart.figure.get_size_inches()
-    return told(
+    return with_finding(
         chart,
-        f'chart.save("{figure}.{format}") writes {figure}.{format} ({inches[0]:.1f} by {inches[1]:.1f} inches, '
-        f"{size:.0f} kB), {figure}.csv and {figure}.alt.txt.",
+        f'chart.save("{figure}.{format}") writes {figure}.{format} '
+        f"({inches[0]:.1f} by {inches[1]:.1f} inches, {size:.0f} kB), "
+        f"{figure}.csv and {figure}.alt.txt.",
     )
 
 

@@ -5,6 +5,7 @@ answer.
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 import socket
@@ -13,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import ferrite_nb as fnb
-from ferrite_nb.teach.lab.checking import EXERCISES
-from ferrite_nb.teach.lab.parts import Numbers
+from ferrite_nb.teach.lab.parts import Part, declared, exercises
+
+EXERCISES = list(declared())
 
 CALLS = {"ppv": 0.0826, "alerts": 199.8, "primary": "tpr_at_fpr", "cost": "false_reject"}
 CELLS = [(18, 6), (40, 2), (44, 1), (25, 9), (30, 4), (7, 2)]
@@ -59,13 +62,20 @@ RIGHT = [
     ("X06", {"rates": (0.01, 0.20, 0.005, 0.18), "verdict": "new series"}),
     ("X07", (P, HOLM)),
     ("X08", (0.047, 0.201)),
-    ("X08", (0.046, 0.205)),  # the clustered Wilson interval of the cases says the same
+    ("X08", (0.046, 0.205)),  # the clustered interval of the cases says the same
     ("X09", 0.143),
     ("X10", (0.219, 0.613)),
     ("X10", (0.219, 0.613, "seed SD")),
     ("X10", {"interval": (0.219, 0.613), "label": "SD", "spread": (0.0170, 0.0230)}),
-    ("X11", (0.217, 0.248)),
-    ("X11", {"interval": (0.217, 0.248), "zero": 38}),
+    ("X11", (0.207, 0.260)),  # the rate of the three runs, on the cases of one
+    ("X11", {"interval": (0.207, 0.260), "zero": 38}),
+    ("EX085", CALLS | {"primary": "TPR at a fixed FPR", "cost": "false rejects"}),
+    ("EX085", CALLS | {"primary": "precision at the base rate"}),
+    ("EX086", {"interval": (0.107, 0.206), "claims": [1, 1, 0, 1, 0, 0]}),
+    ("EX086", {"interval": (0.107, 0.206), "claims": ["T", "T", "F", "T", "F", "F"]}),
+    ("LAB", {"off": 105, "on": 57}),
+    ("LAB", (105, 57, 36, 61)),
+    ("LAB", (105, 57, 35, 60)),  # a simulated bound may move by two counts
 ]
 
 WRONG = [
@@ -124,7 +134,7 @@ WRONG = [
     ("X09", 0.0352, "one look"),
     ("X09", 0.401, "not independent"),
     ("X10", (0.40, 0.40), "taken as an interval|takes ± 0"),
-    ("X10", (0.286, 0.526), "pools 24/60"),
+    ("X10", (0.286, 0.526), "pools three runs"),
     ("X10", (0.185, 0.615), "Wald"),
     ("X10", {"label": "CI"}, "has a width"),
     ("X11", {"label": "Wald"}, "Wald half-width"),
@@ -133,6 +143,30 @@ WRONG = [
     ("X11", {"zero": 59}, "0 or 100"),
     ("X11", {"zero": 336}, "all cells"),
     ("X11", {"counts": list(range(336))}, "at least one count"),
+    ("X11", (0.217, 0.248), "three runs of a case as three cases"),
+    ("X11", (0.322, 0.363), "mean of the suites"),
+    ("EX085", CALLS | {"alerts": 217.8}, "all alerts"),
+    ("EX085", CALLS | {"ppv": 0.90}, "that is the TPR"),
+    ("EX085", CALLS | {"ppv": 0.989}, "50 %"),
+    ("EX085", CALLS | {"ppv": 0.9174}, "alerts that are wrong"),
+    ("EX085", CALLS | {"primary": "F1"}, "hides which error"),
+    ("EX085", CALLS | {"primary": "recall"}, "always alerts"),
+    ("EX085", CALLS | {"primary": "something else"}, "one of"),
+    ("EX086", (0.113, 0.196), "at 90 %"),
+    ("EX086", (0.0963, 0.2262), "at 99 %"),
+    ("EX086", (0.052, 0.360), "look at n"),
+    ("EX086", (0.135, 0.166), "look at n"),
+    ("EX086", (0.11, 0.21), "three decimals"),
+    ("EX086", {"claims": [True, True, True, True, False, False]}, "held against the brackets"),
+    ("X02", {"verdict": "fail", "reason": "attack success is 0, not task success"}, "security"),
+    ("X08", (0.024, 0.176), "Wald"),
+    ("X08", (0.0376, 0.2051), "Clopper-Pearson"),
+    ("X10", (0.191, 0.639), "Clopper-Pearson"),
+    ("X10", (0.2106, 0.6161), "Jeffreys"),
+    ("LAB", {"on": 61}, "second number for all"),
+    ("LAB", {"on": 48}, "that the defence turned"),
+    ("LAB", {"off": 105, "on": 57, "ends": (27, 69)}, "resampled the two runs apart"),
+    ("LAB", {"ends": (0.12, 0.2033)}, "give counts"),
 ]
 
 
@@ -153,6 +187,7 @@ def test_every_exercise_is_tested_with_a_reference_and_two_mistakes() -> None:
         "EX085",
         "EX086",
         "EX087",
+        "LAB",
         *(f"X{number:02d}" for number in range(1, 12)),
     ]
     for exercise in EXERCISES:
@@ -163,7 +198,7 @@ def test_every_exercise_is_tested_with_a_reference_and_two_mistakes() -> None:
 def test_the_336_counts_are_accepted_in_the_order_of_the_file() -> None:
     with fnb.data("agentdojo_tables_2510.05244.csv").open(encoding="utf-8") as lines:
         counts = [int(row["k_pooled"]) for row in csv.DictReader(lines)]
-    answer = {"interval": (0.217, 0.248), "zero": 38, "counts": counts, "label": "seed SD"}
+    answer = {"interval": (0.207, 0.260), "zero": 38, "counts": counts, "label": "seed SD"}
     assert str(fnb.lab.check("X11", answer)) == "✔ X11: right."
     assert fnb.lab.check("X11", answer | {"counts": [counts[0] + 1, *counts[1:]]}).state == "wrong"
 
@@ -248,7 +283,7 @@ SECRET = {
     "X08": r"0?\.047|0?\.201|0?\.046",
     "X09": r"0?\.14\d",
     "X10": r"0?\.219|0?\.613|0?\.017",
-    "X11": r"0?\.217|0?\.248|\b38\b",
+    "X11": r"0?\.207|0?\.260|\b38\b",
 }
 
 
@@ -268,7 +303,7 @@ def test_the_source_holds_no_answer_in_clear_text() -> None:
 
     folder = Path(lab.__path__[0])
     declared = "".join(
-        (folder / name).read_text("utf-8") for name in ("chapter.py", "further.py", "references.py")
+        (folder / name).read_text("utf-8") for name in ("exercises.toml", "references.py")
     )
     secrets = (
         "0.107",
@@ -336,23 +371,24 @@ def test_progress_says_what_is_right_and_what_is_open() -> None:
     fnb.lab.check("X04", None)
     assert (
         str(fnb.lab.progress("X01", "X03", "X04"))
-        == "1 of 3 right; still open: X03 (wrong), X04 (open)."
+        == "1 of 3 right; still open: X03 (not right yet), X04 (not answered)."
     )
     assert str(fnb.lab.progress("X01")) == "1 of 1 right."
 
 
 def test_expected_names_the_parts() -> None:
     assert str(fnb.lab.expected("EX086")).startswith(
-        "Expected is interval: two proportions, low and high; claims: six"
+        "Expected is interval: two proportions, low and high, with three decimals; claims: six"
     )
     assert "EX085" in str(fnb.lab.expected("nothing"))
 
 
-PARTS = [
-    (exercise, part)
-    for exercise, one in EXERCISES.items()
+NUMBERS = [
+    part
+    for name in EXERCISES
+    if (one := exercises(name))
     for part in one.parts
-    if isinstance(part, Numbers)
+    if part.kind == "numbers"
 ]
 TOLERANCES = {
     "EX085 ppv": 0.0005,
@@ -370,37 +406,82 @@ TOLERANCES = {
     "X10 interval": 0.0005,
     "X10 spread": 0.0005,
 }
-
-
-@pytest.mark.parametrize(
-    ("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS]
+every_number = pytest.mark.parametrize(
+    "part", NUMBERS, ids=[f"{part.exercise} {part.name}" for part in NUMBERS]
 )
-def test_each_number_is_held_to_its_tolerance(exercise: str, part: Numbers) -> None:
-    tolerance = TOLERANCES.get(f"{exercise} {part.name}", part.tolerance)
-    for right in part.references():
+
+
+@every_number
+def test_each_number_is_held_to_its_tolerance(part: Part) -> None:
+    tolerance = TOLERANCES.get(f"{part.exercise} {part.name}", part.tolerance)
+    rights = part.alternatives(part.value)
+    for right in rights:
         for place in range(len(right)):
             for step, accepted in ((0.9, True), (-0.9, True), (1.5, False), (-1.5, False)):
                 moved = [*right]
                 moved[place] += step * tolerance
-                others = [one for one in part.references() if one != right]
+                others = [one for one in rights if one != right]
                 if any(abs(moved[place] - one[place]) <= tolerance for one in others):
                     continue  # near another right answer
-                assert (part.judge(exercise, moved).state == "right") is accepted, (right, moved)
+                assert (part.judge(moved).state == "right") is accepted, (right, moved)
 
 
-@pytest.mark.parametrize(
-    ("exercise", "part"), PARTS, ids=[f"{exercise} {part.name}" for exercise, part in PARTS]
-)
-def test_every_named_mistake_is_a_mistake_and_is_named(exercise: str, part: Numbers) -> None:
-    """Were a named mistake within the tolerance of the answer, it would be accepted and its name
-    never said.
-    """
-    for test, why in part.mistakes:
-        value = getattr(test, "__closure__", None)
-        if value is None:  # not a value but a rule, such as "a p-value above 1"
-            continue
-        wrong = next(cell.cell_contents for cell in value if callable(cell.cell_contents))()
-        found = part.judge(exercise, wrong)
-        if found.state == "shape":  # one number where several are asked: looked for in each place
-            continue
-        assert (found.state, found.why) == ("wrong", why)
+@every_number
+def test_every_named_mistake_is_refused_by_its_name(part: Part) -> None:
+    for written, why in part.mistakes:
+        for wrong in part.alternatives(written):
+            verdict = part.judge(wrong)
+            assert verdict.state != "right"
+            if len(wrong) == part.length():
+                same = [said for one, said in part.mistakes if wrong in part.alternatives(one)]
+                assert verdict.state == "wrong" and why in same and verdict.why in same
+
+
+@every_number
+def test_every_mistake_that_is_named_exists(part: Part) -> None:
+    rules = ("above one", "rounded")
+    assert [
+        one for one, _ in part.mistakes if one not in rules and not part.alternatives(one)
+    ] == []
+
+
+NAMES = ["Ada", "Grace", "Wei", "Zoë", "李", "a b", "x" * 50]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_learner_has_their_own_counts(name: str) -> None:
+    own = [fnb.lab.counts(exercise, name) for exercise in EXERCISES]
+    assert own != [fnb.lab.counts(exercise) for exercise in EXERCISES]
+    assert own == [fnb.lab.counts(exercise, f" {name.upper()} ") for exercise in EXERCISES]
+
+
+@pytest.mark.parametrize("name", NAMES[:4])
+def test_the_reference_of_ones_own_counts_is_accepted_and_no_mistake_is(name: str) -> None:
+    for exercise in EXERCISES:
+        one = exercises(exercise, name)
+        assert one is not None
+        for part in one.parts:
+            if part.kind != "numbers":
+                continue
+            for right in part.alternatives(part.value):
+                assert part.judge(right).state == "right"
+
+
+def test_ones_own_interval_is_that_of_another_program() -> None:
+    own = fnb.lab.counts("EX086", "Ada")
+    answer = proportion_confint(own["k"], own["n"], method="wilson")
+    assert fnb.lab.check("EX086", answer, name="Ada").right
+    assert not fnb.lab.check("EX086", (0.107, 0.206), name="Ada").right
+
+
+def test_answers_are_collected_in_a_file(tmp_path: Path) -> None:
+    fnb.lab.check("X01", 0.0868)
+    fnb.lab.check("X03", 0.088)
+    fnb.lab.predict("07", 0.5, 0.1)
+    said = fnb.lab.collect(tmp_path / "answers.json", name="Ada", EX087="People label blind.")
+    record = json.loads((tmp_path / "answers.json").read_text("utf-8"))
+    assert record["answers"]["X01"]["state"] == "right"
+    assert record["answers"]["X03"]["state"] == "wrong"
+    assert record["texts"] == {"EX087": "People label blind."}
+    assert "07" in {one["question"] for one in record["guesses"]}
+    assert "answers.json" in str(said)

@@ -1,47 +1,99 @@
-"""Predict, then run: what a guess is told, and that no guess stops a notebook."""
+"""Predict, then run: no answer without a guess, honest answers, and no guess stops a notebook."""
 
 from __future__ import annotations
 
+import re
+
+import ipywidgets
 import pytest
 
-from ferrite_nb.teach.lab import predict
+from ferrite_nb.teach.lab import answers, guesses, predict, predicting
+from ferrite_nb.teach.lab.parts import declared
+
+QUESTIONS = declared("predictions.toml")
+every_question = pytest.mark.parametrize("question", list(QUESTIONS))
+
+
+@pytest.fixture(autouse=True)
+def no_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predicting, "GUESSES", {})
+
+
+@every_question
+def test_the_box_holds_no_answer_and_asks_for_none(
+    question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, QUESTIONS[question]["answer"], lambda: pytest.fail("computed"))
+    box = predict(question)
+    assert isinstance(box, ipywidgets.VBox)
+    assert predicting.GUESSES == {}
+
+
+# Exact arithmetic, published counts, and other programs.
+ANSWERS = {
+    "00": 63 / 787,
+    "01": 2 / 7,
+    "02": 0.3604,
+    "03": 48,
+    "04": 0,
+    "05": 19.4,
+    "06": 0.07,
+    "07": 19 / 1018,
+    "08": 0.4449,
+    "09": 0.7200,
+    "lab": 1921 / 2000,
+}
+
+
+@every_question
+def test_the_answer_is_right_and_comes_after_a_guess(question: str) -> None:
+    value, text = getattr(answers, QUESTIONS[question]["answer"])()
+    assert value == pytest.approx(ANSWERS[question], abs=0.0051 if value < 10 else 0.051)
+    said = str(predict(question, 0.5))
+    assert said.startswith("You said 0.5") and text in said
+
+
+@pytest.mark.parametrize("question", ["02", "06", "07", "08", "09"])
+def test_an_exact_number_has_no_interval(question: str) -> None:
+    assert "[" not in str(predict(question, 0.5))
+
+
+def test_a_rate_of_run_b_knows_its_templates() -> None:
+    assert "63/787 = 8.0% [2.8, 21.0]" in str(predict("00", 0.1))
 
 
 @pytest.mark.parametrize(
-    ("guess", "said"),
-    [
-        (None, "No prediction recorded; it is 30/200 = 0.150 [0.107, 0.206]."),
-        (0.10, "You said 0.1, it is 30/200 = 0.150 [0.107, 0.206]: your guess lies just outside."),
-        (0.2, "You said 0.2, it is 30/200 = 0.150 [0.107, 0.206]: your guess lies inside."),
-        (0.9, "You said 0.9, it is 30/200 = 0.150 [0.107, 0.206]: your guess lies well outside."),
-        (
-            15,
-            "You said 15, it is 30/200 = 0.150 [0.107, 0.206]: give a proportion between 0 and 1, not percent.",
-        ),
-        ("ten", "A prediction is one number, such as 0.1; it is 30/200 = 0.150 [0.107, 0.206]."),
-        (True, "A prediction is one number, such as 0.1; it is 30/200 = 0.150 [0.107, 0.206]."),
-        (
-            float("nan"),
-            "A prediction is one number, such as 0.1; it is 30/200 = 0.150 [0.107, 0.206].",
-        ),
-    ],
+    "wrong", ["ten", True, float("nan"), float("inf"), [0.1], 15, -1, object()]
 )
-def test_a_guess_beside_a_rate(guess: object, said: str) -> None:
-    found = predict(guess, 30, 200)
-    assert str(found) == repr(found) == said
-    assert found._repr_html_() == f'<p class="ferrite-lab">{said}</p>'
+@every_question
+def test_what_is_no_guess_gets_no_answer(question: str, wrong: object) -> None:
+    if not QUESTIONS[question].get("proportion", True) and wrong in (15, -1):
+        return
+    said = str(predict(question, wrong))
+    assert "answer" in said and not re.search(r"it is", said)
+    assert predicting.GUESSES == {}
 
 
-def test_a_guess_beside_a_number() -> None:
-    assert str(predict(12, 5)) == "You said 12, it is 5: your guess is 7 too high."
-    assert (
-        str(predict(0.01, 0.0195)) == "You said 0.01, it is 0.0195: your guess is 0.0095 too low."
-    )
-    assert str(predict(5, 5)) == "You said 5, it is 5: your guess is exact."
-    assert str(predict(None, 5)) == "No prediction recorded; it is 5."
+def test_an_unknown_question_says_which_there_are() -> None:
+    assert '"00"' in str(predict("99")) or "00, 01" in str(predict("99"))
 
 
-def test_no_case_and_impossible_counts_do_not_raise() -> None:
-    assert str(predict(0.1, 0, 0)) == "You said 0.1, it is 0/0, not computable."
-    assert "cannot be compared" in str(predict(0.1, 5, 3))
-    assert "cannot be compared" in str(predict(0.1, "many"))
+def test_the_button_shows_the_answer_to_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[object] = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    box = predict("07")
+    guess, give, button = box.children[1].children
+    button.click()
+    guess.value, give.value = "0,9", "0.05"
+    button.click()
+    assert "You said" not in str(shown[0])
+    assert "You said 0.9 (0.85 to 0.95), it is 0.01866" in str(shown[1])
+
+
+def test_all_guesses_of_a_session_together() -> None:
+    assert str(guesses()) == "No guess was made in this session."
+    predict("07", 0.02, 0.01)
+    predict("06", 0.5, 0.1)
+    predict("06", 0.05, 0.03)  # the last guess counts
+    predict("08", 0.9)
+    assert str(guesses()).startswith("2 of 3 inside your own range.")

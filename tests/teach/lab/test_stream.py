@@ -8,7 +8,14 @@ import pytest
 from scipy.stats import binom
 
 import ferrite_nb as fnb
-from ferrite_nb.teach.lab import coverage, lines, paired_sample, resampled, same_margins, seed_counts
+from ferrite_nb.teach.lab import (
+    coverage,
+    lines,
+    paired_sample,
+    resampled,
+    same_margins,
+    seed_counts,
+)
 
 LINES = """\
 successes=3/20 rate=0.150 wilson95=[0.052, 0.360]
