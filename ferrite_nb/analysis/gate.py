@@ -31,18 +31,8 @@ from .requirements import requirements as parse
 from .unit import plain_bounds, unit_of
 
 WORDS = ("state", "why", "method", "unit", "suite_version", "source", "seed", "note")
-NUMBERS = (
-    "k",
-    "n",
-    "rate",
-    "low",
-    "high",
-    "missing",
-    "outer_low",
-    "outer_high",
-    "clusters",
-    "n_eff",
-)
+OUTER = ("outer_low", "outer_high")
+NUMBERS = ("k", "n", "rate", "low", "high", "missing", *OUTER, "clusters", "n_eff")
 MOST_MORE = 10**4  # times the cases that there are: beyond it, "more cases" is no answer
 IDLE = 0.1  # of the normal tasks: a mode that does fewer is switched off
 
@@ -188,9 +178,6 @@ def change_measured(runs: Outcomes, one: Requirement, options: Mapping[str, Any]
     row["outer_low"], row["outer_high"] = (-highest, -lowest) if turn else (lowest, highest)
     row["mode"] = found["mode_b"] if turn else found["mode_a"]
     return row
-
-
-OUTER = ("outer_low", "outer_high")
 
 
 def version_refusal(runs: Outcomes, one: Requirement) -> str:

@@ -61,8 +61,8 @@ def plan(
     difference, discordant, power: cases to find a difference between two modes on the same cases,
         of which this share differs between them.
     labels, se, sp, rate, n: people's labels for a rate that is corrected for the judge, of this
-        half width, from n outputs; with a pair of `se` and `sp` (one for each mode) and `discordant`,
-        labels in each mode for a corrected difference.
+        half width, from n outputs; with a pair of `se` and `sp` (one for each mode) and
+        `discordant`, labels in each mode for a corrected difference.
     level: confidence level; tests are at 1 - level.
 
     Returns

@@ -186,8 +186,8 @@ def anytime_bounds(sample: Sample, labels: dict[str, NDArray[Any]], level: float
     k, n, _ = sample.totals
     if len(labels) == 2:
         why = "two crossed keys have no bounds that hold at every look; name one"
-        nothing = dict.fromkeys(("low", "high", "outer_low", "outer_high", "n_eff"), math.nan)
-        return Bounds(**nothing, clusters=None, method="anytime", state="none", why=why)
+        nan = math.nan
+        return Bounds(nan, nan, nan, nan, nan, None, "anytime", "none", why)
     (mark,) = labels.values()
     code, values = pd.factorize(mark)
     known, lost = sample.n, sample.n + sample.missing
