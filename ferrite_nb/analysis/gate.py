@@ -325,10 +325,11 @@ def measured_text(row: Mapping[str, Any]) -> str:
 
 def verdict_lines(table: pd.DataFrame) -> list[str]:
     """One short line per verdict: the verdict, the requirement with its threshold, the number."""
-    return [
-        f"{row['verdict']:<12} {row['requirement']}: {measured_text(row)}"
-        for row in table.to_dict("records")
-    ]
+    lines = []
+    for row in table.to_dict("records"):
+        more = "" if pd.isna(row["more"]) else f"; about {row['more']:,} more would decide"
+        lines.append(f"{row['verdict']:<12} {row['requirement']}: {measured_text(row)}{more}")
+    return lines
 
 
 def markdown_summary(table: pd.DataFrame) -> str:
