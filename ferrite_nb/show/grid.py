@@ -40,6 +40,7 @@ BEFORE = {
     "max_fpr": "FPR at most",
     "base_rate": "base rate",
     "levels": "levels",
+    "share": "share of the variance",
 }
 AFTER = {
     "p": "p",
@@ -55,7 +56,6 @@ AFTER = {
     "verdict": "verdict",
     "drift": "drift",
     "per_day": "cases",
-    "doubled": "if doubled",
     "human_missing": "no human label",
     "judge_missing": "no verdict",
     "other": "other verdict",
@@ -203,7 +203,16 @@ def _long(
     heads = [Column(name.replace("_", " "), "text") for name in names]
     heads += [Column("A - B", "text")] if pairs else []
     quantile = "quantile" in table.columns
-    measure = "difference" if pairs and not quantile else "overhead" if quantile else "measured"
+    facet = "share" in before
+    measure = (
+        "narrower if doubled"
+        if facet
+        else "difference"
+        if pairs and not quantile
+        else "overhead"
+        if quantile
+        else "measured"
+    )
     columns = [
         *heads,
         *(Column(BEFORE[name], "number", name in PAPER) for name in before),
@@ -251,7 +260,7 @@ def measured(row: Mapping[str, Any]) -> Cell:
         return _difference(row, row["diff"], notes)
     if row.get("quantity") == "difference":
         return _difference(row, row.get("value"), notes)
-    value = row.get("value", row.get("share"))
+    value = row.get("value", row.get("doubled"))
     if "rate" not in row or (missing(row["rate"]) and not missing(value)):
         return _plain(row, value, notes)
     estimate = Estimate.from_row(row)

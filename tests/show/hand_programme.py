@@ -73,7 +73,7 @@ def gate_tables() -> dict[str, pd.DataFrame]:
     mixed = [
         release("1.0", 5, 600),
         release("1.1", 0, 600, verdict="cannot tell"),
-        release("1.2", 9, 600, judge_version="judge 2", drift="changed"),
+        release("1.2", 9, 600, judge_version="judge 2", drift="yes"),
         release("1.3", 9, 600, "v2", judge_version="judge 2"),
         release("1.4", 3, 3, "v2"),
         release("1.5", 0, 0, "v2", "not computable: no attack ran in this mode"),
@@ -197,6 +197,8 @@ def point(
             right, wrong = tpr[a] * base, fpr[b] * (1 - base)
             found[end] = right / (right + wrong) if right + wrong else hand.NAN
         worth = {"k": None, "n": None, "base_rate": base, "quantity": "precision"} | found
+        if not found["rate"] == found["rate"]:
+            worth |= {"state": "none", "why": "no case is flagged", "note": "not computable"}
         rows.append(tpr | worth)
         alerts = {"true alerts": tpr["rate"] * base, "false alerts": fpr["rate"] * (1 - base)}
         for name, share in alerts.items():

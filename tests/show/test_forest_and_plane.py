@@ -119,18 +119,17 @@ def test_missing_outcomes_are_a_span_from_floor_to_ceiling_and_a_word() -> None:
     assert "missing 3" in words(chart.figure) and "(missing 3)" in chart.alt
 
 
-def test_the_interval_that_ignores_clusters_is_grey_and_named() -> None:
-    chart = figures.forest(hand.clustered())
-    (grey,) = named(chart.figure, "grey:2")
-    assert list(grey.get_xdata()) == [
-        pytest.approx(0.1302, abs=1e-4),
-        pytest.approx(0.1806, abs=1e-4),
-    ]
-    (main,) = named(chart.figure, "interval:2")
-    assert list(main.get_xdata()) == [0.084, 0.265] and main.get_linewidth() > grey.get_linewidth()
-    assert "clustered Wilson" in chart.caption and "176 clusters" in chart.caption
-    assert "ignores clusters" in chart.caption
-    assert "fewer than 5 clusters" in words(chart.figure).replace("\n", " ")
+def test_the_interval_that_ignores_the_judge_is_grey_and_named() -> None:
+    table = hand.clustered()
+    table[["observed", "observed_low", "observed_high"]] = table[["rate", "low", "high"]]
+    table.loc[1, ["rate", "low", "high"]] = [0.2, 0.15, 0.25]
+    chart = figures.forest(table)
+    (grey,) = named(chart.figure, "grey:1")
+    assert list(grey.get_xdata()) == list(table.loc[1, ["observed_low", "observed_high"]])
+    (main,) = named(chart.figure, "interval:1")
+    assert list(main.get_xdata()) == [0.15, 0.25] and main.get_linewidth() > grey.get_linewidth()
+    assert "judge's errors" in chart.caption
+    assert "judge" not in figures.forest(hand.clustered()).caption
 
 
 def test_a_security_metric_without_cost_says_so() -> None:

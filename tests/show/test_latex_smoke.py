@@ -22,7 +22,7 @@ from .test_every_figure import FIGURES
 PREAMBLE = r"""\documentclass[twocolumn]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage{textcomp,booktabs,graphicx}
+\usepackage{textcomp,booktabs,array,graphicx}
 \begin{document}
 """
 
@@ -46,7 +46,7 @@ def every_table() -> dict[str, pd.DataFrame]:
             fnb.data("release_requirements.toml"),
         ),
         "attempts": fnb.attempts(fnb.read(fnb.data("attempts.csv"))).head(5),
-        "detector": scores[scores["part"] == "operating point"],
+        "detector": scores,
         "judges": fnb.judges(labels, human="human", judges="judge", by="condition"),
         "hostile": hand.hostile(),
         "hostile pairs": hand.pairs_tables()["hostile"],

@@ -13,8 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import ferrite_nb as fnb
+from ferrite_nb.analysis.passing import curve
 from ferrite_nb.show import figures, style
 
+from . import hand
 from . import hand_programme as made
 
 
@@ -38,9 +40,10 @@ def test_two_percent_an_attempt_is_a_fifth_of_what_varied_cases_hide() -> None:
     (dashed, _) = named(chart.figure, "independent:")
     assert dashed.get_ydata()[-1] == pytest.approx(1 - 0.98**25, abs=1e-9)
     assert round(dashed.get_ydata()[-1], 4) == 0.3965 and "0.3965" in words(chart.figure)
-    assert alike.get_ydata()[-1] == 99 / 250 and varied.get_ydata()[-1] == 43 / 250 == 0.172
+    assert alike.get_ydata()[-1] == pytest.approx(99 / 250)
+    assert varied.get_ydata()[-1] == pytest.approx(43 / 250)
     assert alike.get_drawstyle() == "steps-post" and (np.diff(alike.get_ydata()) >= 0).all()
-    assert alike.get_xdata()[0] == 1 and alike.get_ydata()[0] == 5 / 250
+    assert alike.get_xdata()[0] == 1 and alike.get_ydata()[0] == pytest.approx(5 / 250)
     assert chart.figure.axes[1].get_xscale() == "log"
 
 
@@ -57,7 +60,7 @@ def test_the_ribbon_is_the_interval_at_each_k() -> None:
 def test_falling_n_the_median_and_too_few_cases_are_said() -> None:
     chart = figures.budget(made.budget_tables()["falling"])
     said = words(chart.figure)
-    assert "n falls from 20 to 4, first at K = 3" in said and "median case: 2 attempts" in said
+    assert "n falls from 20 to 4, first at K = 3" in said and "median: 2 [1, 4]" in said
     assert "from K = 5 on insufficient data (n\u00a0=\u00a04)" in said
     (median,) = named(chart.figure, "median:")
     assert float(median.get_xdata()[0]) == 2
@@ -65,13 +68,8 @@ def test_falling_n_the_median_and_too_few_cases_are_said() -> None:
     assert "n falls" in chart.caption
 
 
-def test_series_with_several_stopping_rules_or_a_k_that_falls_are_refused() -> None:
+def test_a_k_that_falls_and_nine_series_are_refused() -> None:
     table = made.budget_tables()["two"]
-    with pytest.raises(ValueError, match=r"several stopping rules \(25 attempts, until success\)"):
-        figures.budget(table.assign(stopping=["25 attempts", "until success"]))
-    assert "stopping rule: 25 attempts" in words(
-        figures.budget(table.assign(stopping="25 attempts")).figure
-    )
     with pytest.raises(ValueError, match="grow within a series"):
         figures.budget(table.iloc[::-1])
     nine = pd.concat([table.assign(mode=f"m{i}") for i in range(9)])
@@ -86,8 +84,8 @@ def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> N
     frame = pd.DataFrame(
         {"score": [9, 9, 8, 8, 8, 7, 6, 6, 5, 4] * 3, "label": (["f"] * 4 + ["g"] * 6) * 3}
     )
-    table = fnb.detector(frame, score="score", label="label", positive="f", max_fpr=0.2)
-    chart = figures.roc(table)
+    named_so = {"score": "score", "label": "label", "positive": "f", "max_fpr": 0.2}
+    chart = figures.roc(fnb.detector(frame, **named_so), curve=fnb.roc_curve(frame, **named_so))
     (shade,) = named(chart.figure, "unmeasurable")
     assert shade.get_x() + shade.get_width() == pytest.approx(1 / 18)
     (steps,) = named(chart.figure, "curve")
@@ -100,27 +98,22 @@ def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> N
 
 
 def test_precision_of_the_lesson_at_three_base_rates() -> None:
-    rows = [made.point(0.01, 95, 100, 10, 1000, base) for base in (0.5, 0.01, 0.001)]
-    chart = figures.roc(pd.DataFrame(rows))
-    marks = [
-        float(mark.get_ydata()[0])
-        for mark in named(chart.figure, "marker:")
-        if mark.get_gid().endswith("ppv")
-    ]
-    assert [round(mark, 4) for mark in marks] == [0.9896, 0.4897, 0.0868]
+    points = [made.point(0.01, 95, 100, 10, 1000, base) for base in (0.5, 0.01, 0.001)]
+    rows = [*points[0], *points[1][2:], *points[2][2:]]
+    chart = figures.roc(hand.table_of("detector", rows))
+    marks = [float(mark.get_ydata()[0]) for mark in named(chart.figure, "marker:")]
+    assert [round(mark, 4) for mark in marks[1:]] == [0.9896, 0.4897, 0.0868]
     said = words(chart.figure)
     assert "PPV 8.7% [" in said and "9.5 right, 99.9 wrong alerts in 10,000 cases" in said
-    assert (
-        len([one for one in named(chart.figure, "marker:") if not one.get_gid().endswith("ppv")])
-        == 1
-    )
 
 
 def test_no_false_alarm_is_an_arrow_from_its_bound_and_no_marker() -> None:
-    chart = figures.roc(made.roc_tables()["no alarm"])
+    table = made.roc_tables()["no alarm"]
+    table.loc[1, "state"] = "few"  # as where the negatives cannot resolve the limit
+    chart = figures.roc(table)
     (arrow,) = named(chart.figure, "arrow:")
-    assert arrow.get_gid() == "arrow:0:fpr"
-    assert [one.get_gid() for one in named(chart.figure, "marker:")] == ["marker:0:ppv"]
+    assert arrow.get_gid() == "arrow:1"
+    assert [one.get_gid() for one in named(chart.figure, "marker:")] == ["marker:2"]
     assert "not measurable with so few negatives" in words(chart.figure)
 
 
@@ -139,10 +132,10 @@ def test_a_class_without_cases_is_words_in_the_place_of_points(key: str, said: s
 
 
 def test_a_curve_that_falls_asks_for_the_direction_of_the_score() -> None:
-    table = made.roc_tables()["two"]
-    curve = table[table["part"] == "curve"].iloc[::-1]
+    curve = made.roc_curve([0, 40, 95, 100], [0, 0, 10, 1000], 100, 1000)
+    assert figures.roc(made.roc_tables()["two"], curve=curve).alt
     with pytest.raises(ValueError, match=r"higher=True or False"):
-        figures.roc(pd.concat([table[table["part"] != "curve"], curve]))
+        figures.roc(made.roc_tables()["two"], curve=curve.iloc[::-1])
 
 
 def test_auc_stands_in_the_caption_only() -> None:
@@ -154,9 +147,8 @@ def test_auc_stands_in_the_caption_only() -> None:
 
 
 def test_both_rules_have_their_chance_at_the_requirement() -> None:
-    chart = figures.gate(
-        fnb.gate(fnb.read(fnb.data("gate_pass.csv")), fnb.data("requirements.toml")).iloc[[0]]
-    )
+    table = fnb.gate(fnb.read(fnb.data("gate_pass.csv")), fnb.data("requirements.toml")).iloc[[0]]
+    chart = figures.gate(table, curve=curve(table.iloc[0]))
     point, bound = (float(mark.get_ydata()[0]) for mark in named(chart.figure, "chance:"))
     assert (round(point, 4), round(bound, 4)) == (0.5760, 0.0195)
     said = words(chart.figure)
@@ -211,11 +203,10 @@ def test_several_requirements_are_refused_with_the_way_out() -> None:
         figures.gate(table)
 
 
-def test_a_table_without_a_curve_draws_its_releases_and_says_so() -> None:
+def test_a_table_without_a_curve_draws_its_releases() -> None:
     table = made.gate_tables()["two"]
-    table.attrs = {}
     chart = figures.gate(table)
-    assert "carries no curve" in chart.caption and named(chart.figure, "curve:") == []
+    assert "P(pass)" not in chart.caption and named(chart.figure, "curve:") == []
     assert len(named(figures.gate(table, curve=made.curve()).figure, "curve:")) == 2
     with pytest.raises(ValueError, match="p_pass"):
         figures.gate(table, curve=made.curve().drop(columns="p_pass"))
@@ -231,33 +222,24 @@ def test_agreement_hides_what_se_shows() -> None:
     )
     said = words(chart.figure)
     assert said.count("70/75") == 2 and "24/26" in said and "9/14" in said
-    assert "tp 24, fn 2, fp 3, tn 46" in said and "tp 9, fn 5, fp 0, tn 61" in said
-    at = {one.get_gid(): float(one.get_xdata()[0]) for one in named(chart.figure, "marker:")}
-    assert at["marker:0:observed"] - at["marker:1:observed"] == pytest.approx(0.24)
-    assert at["marker:0:people"] - at["marker:1:people"] == pytest.approx(0.16)
     constant = [float(one.get_xdata()[0]) for one in named(chart.figure, "constant:")]
     assert constant == pytest.approx([49 / 75, 61 / 75])
 
 
 def test_a_corrected_rate_below_zero_is_an_arrow_with_its_raw_value() -> None:
-    chart = figures.judge(made.judge_tables()["odd"].iloc[[0]])  # 3/600, Se .93, Sp .99
-    assert "raw \u22120.0054" in words(chart.figure)
-    arrows = {one.get_gid() for one in named(chart.figure, "arrow:")}
-    assert {"arrow:0:fixed", "arrow:0:corrected"} <= arrows
-    assert "marker:0:corrected" not in {one.get_gid() for one in named(chart.figure, "marker:")}
+    row = hand.row("", 3, 600) | {"judge": "judge", "quantity": "corrected", "method": "delta"}
+    cut = {"rate": 0.0, "low": 0.0, "high": 0.006, "value": -0.0054}  # Se .93, Sp .99
+    chart = figures.judge(hand.table_of("judges", [row | cut]))
+    assert "raw \u22120.0054" in words(chart.figure) and "raw \u22120.0054" in chart.alt
+    assert [one.get_gid() for one in named(chart.figure, "arrow:")] == ["arrow:0"]
+    assert named(chart.figure, "marker:") == []
 
 
 def test_a_judge_without_positives_or_no_better_than_chance_has_its_reason() -> None:
     chart = figures.judge(made.judge_tables()["odd"], width="text")
-    blanks = {
-        one.get_gid(): one.get_text().replace("\n", " ") for one in named(chart.figure, "blank:")
-    }
-    assert blanks["blank:2:se"] == "not computable: no positive case"
-    assert "no better than chance" in blanks["blank:1:corrected"]
-    assert (
-        "insufficient"
-        in chart.figure.findobj(lambda one: one.get_gid() == "label:3:se")[0].get_text()
-    )
-    assert [one.get_gid() for one in named(chart.figure, "hatched:")] == ["hatched:3:se"]
-    fixed = named(chart.figure, "interval:0:fixed") + named(chart.figure, "interval:4:fixed")
-    assert {line.get_color() for line in fixed} == {style.GREY}
+    said = [one.get_text().replace("\n", " ") for one in named(chart.figure, "blank:")]
+    assert said[0] == "not computable: the judge does no better than chance"
+    assert said[1] == "not computable: no such human label"
+    few = chart.table.index[chart.table["state"] == "few"]
+    hatched = {one.get_gid() for one in named(chart.figure, "hatched:")}
+    assert hatched == {f"hatched:{place}" for place in few} and hatched

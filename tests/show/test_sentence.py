@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.show.sentence import apart, sentence
+from ferrite_nb.show.sentence import sentence
 
 
 def runs(counts: dict[tuple[str, str], tuple[int, int]]) -> fnb.Outcomes:
@@ -63,16 +63,3 @@ def test_sentence_of_a_gradient_names_its_ends_and_the_trend() -> None:
 
 def test_sentence_of_nothing() -> None:
     assert sentence(fnb.rates(runs(THREE), "ASR").head(0)) == "There is no row in this choice."
-
-
-def test_notes_are_taken_apart_and_reasons_stay() -> None:
-    counts = {("Off", "exact"): (9, 10), ("On", "exact"): (1, 3)}
-    table = fnb.rates(runs(counts), "ASR", cluster="case_id")
-    kept, lines = apart(table)
-    assert kept["note"].tolist()[0] == ""
-    assert "insufficient data" in kept["note"].tolist()[1]
-    assert lines == [
-        "Off: 10 clusters of case_id count like 10 independent cases",
-        "On: 3 clusters of case_id count like 3 independent cases",
-    ]
-    assert str(fnb.Estimate.from_row(kept.iloc[1])) == str(fnb.Estimate.from_row(table.iloc[1]))

@@ -9,6 +9,7 @@ import html
 import io
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -24,142 +25,53 @@ from . import hand
 
 def pairs() -> pd.DataFrame:
     """A table of `compare` with a difference, a hopeless pair and a pair without shared cases."""
-    columns = [
-        "metric",
-        "mode_a",
-        "mode_b",
-        "n_pairs",
-        "both",
-        "b",
-        "c",
-        "neither",
-        "rate_a",
-        "rate_b",
-        "diff",
-        "low",
-        "high",
-        "h",
-        "p",
-        "log10_p",
-        "p_holm",
-        "unpaired",
-        "note",
-    ]
-    rows = [
-        (
-            "ASR",
-            "Off",
-            "On",
-            300,
-            12,
-            48,
-            0,
-            240,
-            0.2,
-            0.04,
-            0.16,
-            0.1181,
-            0.2024,
-            0.52,
-            7.1e-15,
-            -14.1,
-            2e-14,
-            0,
-            "",
-        ),
-        (
-            "ASR",
-            "Off",
-            "<b>",
-            5,
-            0,
-            1,
-            4,
-            0,
-            0.2,
-            0.8,
-            -0.6,
-            -0.9,
-            0.1,
-            -1.287,
-            0.375,
-            -0.43,
-            0.375,
-            3,
-            "3 left out",
-        ),
-        (
-            "ASR",
-            "On",
-            "<b>",
-            0,
-            0,
-            0,
-            0,
-            0,
-            *[hand.NAN] * 9,
-            9,
-            "not computable: the two modes share no case",
-        ),
-    ]
-    return pd.DataFrame(rows, columns=columns).assign(level=0.95, method="mcnemar, newcombe")
+    few = {"diff": -0.6, "low": -0.9, "high": 0.1, "h": -1.287, "p": 0.375, "p_holm": 0.375}
+    few |= {"unpaired": 3, "note": "3 left out", "state": "ok", "why": ""}
+    return hand.table_of(
+        "compare",
+        [
+            hand.lab() | {"h": 0.52, "p": 7.1e-15, "log10_p": -14.1, "p_holm": 2e-14},
+            hand.pair("Off", "<b>", (0, 1, 4, 0)) | few,
+            hand.pair("On", "<b>", (0, 0, 0, 0), "the two modes share no case", unpaired=9),
+        ],
+    )
 
 
 def gates() -> pd.DataFrame:
     """A table of `gate`."""
+    same = {"threshold": 0.02, "rule": "upper bound", "quantity": "rate"}
     rows = [
-        hand.row("ASR", 3, 600, "", requirement="ASR at most 0.02"),
-        hand.row("FGR", 0, 0, hand.NOT_RUN, requirement="x"),
+        hand.row("ASR", 3, 600, requirement="ASR at most 0.02", verdict="pass", **same),
+        hand.row("FGR", 0, 0, hand.NOT_RUN, requirement="x", verdict="cannot tell", **same),
     ]
-    table = hand.rates(rows)[["requirement", "k", "n", "rate", "low", "high", "note"]]
-    return table.assign(threshold=0.02, rule="upper bound", verdict=["pass", "cannot tell"])
+    return hand.table_of("gate", rows)
 
 
 def overhead() -> pd.DataFrame:
     """A table of `overhead`."""
-    return pd.DataFrame(
-        {
-            "quantile": [0.5, 0.95],
-            "value": [150.0, hand.NAN],
-            "low": [-20.5, hand.NAN],
-            "high": [310.0, hand.NAN],
-            "n_pairs": [40, 0],
-            "unpaired": [2, 0],
-            "note": ["", "not computable: no case has a latency in both modes"],
-        }
-    )
+    same = {"metric": "dL", "mode_a": "On", "mode_b": "Off"}
+    lost = {"state": "none", "why": "no case has a latency in both modes", "n_pairs": 0}
+    half = {"quantity": "p50 per run", "quantile": 0.5, "value": 150.0, "low": -20.5, "high": 310.0}
+    rows = [
+        same | half | {"n_pairs": 40, "unpaired": 2, "state": "ok"},
+        same | lost | {"quantity": "p95 per run", "quantile": 0.95},
+    ]
+    return hand.table_of("overhead", rows)
 
 
 def judges() -> pd.DataFrame:
     """A table of `judges`: rates with counts, and a coefficient that is no percentage."""
-    return pd.DataFrame(
-        {
-            "condition": ["fiction"],
-            "tp": [9],
-            "fn": [5],
-            "tn": [61],
-            "fp": [0],
-            "se": [9 / 14],
-            "se_low": [0.388],
-            "se_high": [0.837],
-            "kappa": [0.7466],
-            "kappa_low": [0.54],
-            "kappa_high": [0.95],
-            "note": [""],
-        }
-    )
+    same = {"judge": "judge", "condition": "fiction"}
+    kappa = {"quantity": "kappa", "value": 0.7466, "low": 0.54, "high": 0.95, "state": "ok"}
+    rate = hand.row("", 9, 14) | {"quantity": "sensitivity"}
+    return hand.table_of("judges", [rate | same, kappa | same])
 
 
 def limits() -> pd.DataFrame:
     """A table of `limits` with a payload in it."""
-    return pd.DataFrame(
-        {
-            "limit": ["every Off attack succeeds"],
-            "evidence": [hand.HOSTILE[1]],
-            "consequence": [hand.HOSTILE[0]],
-            "severity": ["severe"],
-        }
-    )
+    row = {"limit": "every Off attack succeeds", "severity": "severe"}
+    words = {"evidence": hand.HOSTILE[1], "consequence": hand.HOSTILE[0]}
+    return hand.table_of("limits", [row | words | {"columns": (), "cells": ()}])
 
 
 TABLES = {
@@ -185,7 +97,14 @@ def html_cells(table: pd.DataFrame) -> list[list[str]]:
     root = ElementTree.fromstring(f"<div>{tables.html(table, caption='A & B')}</div>")
     body = root.find("table/tbody")
     assert body is not None
-    return [["".join(cell.itertext()) for cell in row] for row in body]
+    return [["".join(_text(cell)) for cell in row] for row in body]
+
+
+def _text(cell: ElementTree.Element) -> Iterator[str]:
+    """The text of a cell without the numbers of its notes."""
+    yield cell.text or ""
+    for part in cell:
+        yield ("" if part.tag == "sup" else part.text or "") + (part.tail or "")
 
 
 def markdown_cells(table: pd.DataFrame) -> list[list[str]]:
@@ -195,7 +114,8 @@ def markdown_cells(table: pd.DataFrame) -> list[list[str]]:
         re.split(r"(?<!\\) \| ", line.strip().removeprefix("| ").removesuffix(" |"))
         for line in lines
     ]
-    return [[re.sub(r"\\(.)", r"\1", html.unescape(cell)) for cell in row] for row in cells]
+    plain = [[re.sub("<sup>.*?</sup>", "", cell) for cell in row] for row in cells]
+    return [[re.sub(r"\\(.)", r"\1", html.unescape(cell)) for cell in row] for row in plain]
 
 
 def test_rates_print_one_line_per_mode_with_cost_beside_security() -> None:
@@ -209,8 +129,7 @@ def test_rates_print_one_line_per_mode_with_cost_beside_security() -> None:
 
 def test_one_metric_prints_one_line_per_stratum_and_says_that_the_cost_is_missing() -> None:
     rows = html_cells(hand.run_a())
-    assert rows[0] == ["Tier1", "Off", "12/12, lower limit 75.8% [75.8, 100.0]", ""]
-    assert rows[1][3] == "3 missing: from floor to ceiling [33.3, 53.3]"
+    assert rows[0] == ["Tier1", "Off", "12/12, lower limit 75.8% [75.8, 100.0]"]
     assert rows[8][2] == "3/3, insufficient data (n<5)"
     assert rows[9][2] == "not computable: no attack ran in this mode"
     assert "No cost metric is in this table" in tables.html(hand.run_a())
@@ -228,34 +147,23 @@ def test_the_residual_stands_below_because_it_has_no_mode() -> None:
 def test_pairs_print_counts_difference_and_both_p_values() -> None:
     off_on, few, none = html_cells(pairs())
     assert off_on == [
-        "Off - On",
-        "300",
-        "48",
-        "0",
-        "+16.0 points [11.8, 20.2]",
-        "<0.0001",
-        "<0.0001",
-        "0.520",
-        "0",
-        "",
+        *("Off - On", "300", "48", "0", "+16.0 points [11.8, 20.2]"),
+        *("<0.0001", "<0.0001", "0.520", "0"),
     ]
-    assert few[4:] == [
-        "-60.0 points [-90.0, 10.0]",
-        "0.3750",
-        "0.3750",
-        "-1.287",
-        "3",
-        "3 left out",
-    ]
+    assert few[4:] == ["-60.0 points [-90.0, 10.0]", "0.3750", "0.3750", "-1.287", "3"]
     reason = "not computable: the two modes share no case"
-    assert none[4:] == [reason, "not computable", "not computable", "not computable", "9", ""]
+    assert none[4:] == [reason, "not computable", "not computable", "not computable", "9"]
+    assert "<sup>1</sup> 3 left out" in tables.html(pairs())
 
 
 def test_other_tables_print_their_intervals_in_brackets() -> None:
-    assert html_cells(overhead())[0] == ["p50", "150 [-20.5, 310]", "40", "2"]
-    assert html_cells(overhead())[1][1] == "not computable: no case has a latency in both modes"
-    assert html_cells(gates())[0][1:5] == ["3/600 = 0.5% [0.2, 1.5]", "0.02", "upper bound", "pass"]
-    assert html_cells(judges())[0][5:7] == ["9/14 = 64.3% [38.8, 83.7]", "0.747 [0.54, 0.95]"]
+    first, second = html_cells(overhead())
+    assert first == ["p50 per run", "On - Off", "40", "150 [-20.5, 310]", "2"]
+    assert second[3] == "not computable: no case has a latency in both modes"
+    assert html_cells(gates())[0][1:] == ["3/600 = 0.5% [0.2, 1.5]", "0.02", "upper bound", "pass"]
+    rate, kappa = html_cells(judges())
+    assert rate[2:] == ["sensitivity", "9/14 = 64.3% [38.8, 83.7]"]
+    assert kappa[2:] == ["kappa", "0.7466 [0.54, 0.95]"]
 
 
 @EACH
@@ -268,7 +176,7 @@ def test_html_is_well_formed_and_accessible(table: pd.DataFrame) -> None:
     text = tables.html(table, caption="A & B")
     root = ElementTree.fromstring(f"<div>{text}</div>")
     tags = {element.tag for element in root.iter()}
-    assert tags <= {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
+    assert tags <= {*"div table caption thead tbody tr th td p sup span".split()}
     assert root.findtext("table/caption") == "A & B"
     assert all(cell.get("scope") in ("row", "col") for cell in root.iter("th"))
     assert "mathjax_ignore" in text
@@ -304,7 +212,8 @@ def test_latex_lines_fill_all_columns_and_braces_close(table: pd.DataFrame) -> N
     text = tables.latex(table, caption="100 % & more", label="tab:a")
     spec = re.search(r"\\begin\{tabular\}\{@\{\}(.*)@\{\}\}", text)
     assert spec is not None
-    columns = len(re.findall("[lr]", spec[1].replace("@{~}", "")))
+    spec_of = re.sub(r">\{.*?\}p\{\d+pt\}", "l", spec[1])
+    columns = len(re.findall("[lr]", spec_of.replace("@{~}", "")))
     inner = text.split("\\toprule\n")[1].split("\\bottomrule")[0]
     lines = [line for line in inner.split("\n") if line and not line.startswith("\\midrule")]
     assert len(lines) >= 1 and all(line.endswith(r"\\") for line in lines)
@@ -320,18 +229,18 @@ def test_latex_lines_fill_all_columns_and_braces_close(table: pd.DataFrame) -> N
 def test_latex_keeps_counts_and_marks_reasons_with_letters() -> None:
     text = tables.latex(hand.run_a())
     assert r"Tier1 & Off & 12/12 & {[}75.8, 100.0] \\" in text
-    assert r"Tier3AgentDojo & Off & \multicolumn{2}{l}{3/3\textsuperscript{b}} \\" in text
+    assert r"Tier3AgentDojo & Off & \multicolumn{2}{l}{3/3\textsuperscript{a}} \\" in text
     assert (
-        r"Tier3AgentDojo & SanitizerOnly & \multicolumn{2}{l}{not computable\textsuperscript{c}} \\"
+        r"Tier3AgentDojo & SanitizerOnly & \multicolumn{2}{l}{not computable\textsuperscript{b}} \\"
         in text
     )
-    assert r"\textsuperscript{b}~insufficient data (n\textless{}5)\par" in text
-    assert text.count(r"\textsuperscript{c}") == 3  # two cells, one footnote
+    assert r"~insufficient data (n\textless{}5)\par" in text
+    assert text.count(r"\textsuperscript{b}") == 3  # two cells, one footnote
 
 
 def test_latex_has_a_minus_sign_and_both_p_values() -> None:
     line = next(line for line in tables.latex(pairs()).split("\n") if r"\textless{}b" in line)
-    assert "$-$60.0 & {[}$-$90.0, 10.0] & 0.3750 & 0.3750 & $-$1.287" in line
+    assert "$-$60.0 & {[}$-$90.0, 10.0]" in line and "0.3750" in line
 
 
 def test_csv_keeps_every_column_and_guards_formulas(tmp_path: Path) -> None:
@@ -342,9 +251,8 @@ def test_csv_keeps_every_column_and_guards_formulas(tmp_path: Path) -> None:
     assert list(rows[0]) == list(hand.hostile().columns)
     assert rows[2]["mode"].startswith("'=cmd") and rows[7]["mode"] == "'-2+3"
     assert float(rows[0]["low"]) == hand.hostile()["low"][0]
-    assert (
-        float(tables.csv(pairs()).split("\n")[2].split(",")[10]) == -0.6
-    )  # a negative number is no formula
+    back = list(csv.DictReader(io.StringIO(tables.csv(pairs()))))
+    assert float(back[1]["diff"]) == -0.6  # a negative number is no formula
 
 
 def test_csv_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -389,9 +297,13 @@ def test_html_is_text_that_a_notebook_shows_as_a_table() -> None:
 def test_a_table_of_words_has_one_header_in_each_row_and_stands_at_the_left() -> None:
     text = tables.html(pd.DataFrame({"limit": ["a"], "evidence": ["b"], "severity": ["note"]}))
     assert text.count('scope="row"') == 1
-    assert text.count("text-align:left") == 6
+    assert text.count("text-align:left") == 6 and "text-align:right" not in text
 
 
-def test_a_column_of_notes_that_says_nothing_is_not_shown() -> None:
-    assert ">note<" not in tables.html(hand.run_b())
-    assert ">note<" in tables.html(hand.run_a())
+def test_a_latex_table_takes_the_columns_that_are_named_and_keeps_to_its_page() -> None:
+    text = tables.latex(pairs(), columns=["A - B", "difference"], caption="x", star=True)
+    assert "A - B & \\multicolumn{2}{c}{difference}" in text and "\\begin{table*}" in text
+    with pytest.raises(ValueError, match="difference"):
+        tables.latex(pairs(), columns=["diff"])
+    wide = tables.latex(hand.many(3))
+    assert re.search(r"p\{\d+pt\}", wide)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import html
 import math
+import sys
 import xml.etree.ElementTree as ElementTree
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -16,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferrite_nb.estimate import Estimate
-from ferrite_nb.show import text
+
+text = sys.modules["ferrite_nb.estimate"]  # the function of the same name stands before the module
 
 NAN = math.nan
 HOSTILE = [
@@ -38,24 +40,20 @@ HOSTILE = [
         (Estimate(3, 3, 1.0, 0.4385, 1.0), "3/3, insufficient data (n<5)"),
         (Estimate(0, 0, NAN, NAN, NAN), "0/0, not computable: no case"),
         (
-            Estimate(
-                NAN, NAN, NAN, NAN, NAN, note="not computable: no benign case ran in this mode"
-            ),
+            Estimate(NAN, NAN, NAN, NAN, NAN, state="none", why="no benign case ran in this mode"),
             "not computable: no benign case ran in this mode",
         ),
         (
-            Estimate(0, 0, NAN, NAN, NAN, note="3 missing; not computable: all rows are errors"),
-            "0/0, not computable: all rows are errors",
+            Estimate(0, 0, NAN, NAN, NAN, note="3 missing", state="none", why="all are errors"),
+            "0/0, not computable: all are errors",
         ),
         (
-            Estimate(
-                12, 40, 0.3, 0.1, 0.6, note="clusters: 4; insufficient data (4 clusters<5); seed 0"
-            ),
+            Estimate(12, 40, 0.3, 0.1, 0.6, note="not computable", state="few", why="4 clusters<5"),
             "12/40, insufficient data (4 clusters<5)",
         ),
         (
-            Estimate(4, 20, 0.2, NAN, NAN, note="not computable: one cluster says nothing"),
-            "4/20, interval not computable: one cluster says nothing",
+            Estimate(4, 20, 0.2, NAN, NAN, state="none", why="one cluster says nothing"),
+            "4/20, not computable: one cluster says nothing",
         ),
         (
             Estimate(60, 600, 0.0977, 0.071, 0.125, method="delta"),
@@ -90,6 +88,8 @@ def test_a_row_of_a_table_prints_like_its_estimate_whatever_the_type_of_the_row(
             "level": 0.95,
             "method": "wilson",
             "note": ["", "not computable: no case ran"],
+            "state": ["ok", "none"],
+            "why": ["", "no case ran"],
         }
     )
     for row in (frame.iloc[0], frame.iloc[0].to_dict(), next(frame.itertuples(index=False))):
@@ -153,10 +153,7 @@ def test_p_values_are_never_printed_as_zero() -> None:
 def test_a_difference_has_its_sign_and_bounds_or_a_reason() -> None:
     assert text.difference_text(0.16, 0.1181, 0.2024) == "+16.0 points [11.8, 20.2]"
     assert text.difference_text(-0.0441, -0.1, 0.02) == "-4.4 points [-10.0, 2.0]"
-    assert (
-        text.difference_text(NAN, note="not computable: no shared cases")
-        == "not computable: no shared cases"
-    )
+    assert text.difference_text(NAN, why="no shared cases") == "not computable: no shared cases"
     assert "%" not in text.difference_text(0.16, 0.1181, 0.2024)
 
 

@@ -36,12 +36,12 @@ def test_every_choice_has_one_figure_with_alt_text_and_a_table(html: str) -> Non
     ]
     assert [identity for identity, _ in sections] == [identity for identity, _ in options]
     for _, content in sections:
-        assert len(re.findall(r'<img alt="[^"]{40,}"', content)) == 1
+        assert len(re.findall(r'<img alt="[^"]{40,}"', content)) == 2  # for a page and for a phone
         assert content.count("<table") == 1
 
 
 def test_numbers_are_those_of_the_rates(html: str) -> None:
-    assert "121/787 = 15.4% [8.4, 26.5]" in html
+    assert "LoopOnly 121/787 [5.4, 36.8]" in html
     assert "reconstructed" in html
 
 

@@ -59,8 +59,8 @@ def rate(
         return estimate.kind
     _missing_outcomes(ax, row, at, along)
     _grey_interval(ax, row, at, along, size)
-    if estimate.kind in ("zero", "all"):
-        end, bound = (0.0, estimate.high) if estimate.kind == "zero" else (1.0, estimate.low)
+    if estimate.rate in (0, 1):  # also a corrected rate that was cut there
+        end, bound = (0.0, estimate.high) if estimate.rate == 0 else (1.0, estimate.low)
         interval(
             ax, place, at, (estimate.low, estimate.high), look, along=along, ends=(bound,), cap=cap
         )
@@ -221,6 +221,14 @@ def few(row: Any) -> str:
     if missing(count) or count < FEW:
         return f"insufficient data (n\u00a0=\u00a0{number(count)})"
     return style.drawable(refusal("few", str(row["why"])), 80)
+
+
+def raw(row: Any) -> str:
+    """ "raw −0.0054" where a corrected rate was cut to 0 or 1, else ""."""
+    value = row.get("value")
+    if missing(value) or 0 <= value <= 1:
+        return ""
+    return f"raw {value:.4f}".replace("-", "\u2212")
 
 
 def why(row: Any) -> str:

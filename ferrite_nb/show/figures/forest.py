@@ -229,7 +229,8 @@ class _Panel:
         self.height = at + 0.02
 
     def _line(self, name: str, row: Any) -> _Line:
-        estimate, unknown = Estimate.from_row(row), _marks.missing_words(row)
+        estimate = Estimate.from_row(row)
+        more = [_marks.missing_words(row), _marks.raw(row)]
         if estimate.kind == "insufficient":
             return _Line(
                 0, name, row, estimate.counts, style.wrap(_marks.few(row), self.room.axis - 0.1)
@@ -239,7 +240,7 @@ class _Panel:
                 0, name, row, style.wrap(_marks.why(row), self.room.axis + self.room.right - 0.05)
             )
         words = style.wrap_label(estimate.label(), self.room.right)
-        return _Line(0, name, row, f"{words}\n{unknown}" if unknown else words)
+        return _Line(0, name, row, "\n".join(filter(None, [words, *more])))
 
     def draw(self, ax: Axes, height: float) -> None:
         """Draw the laid-out rows; the y scale is in inches, downwards."""
@@ -291,8 +292,9 @@ def _alt(table: pd.DataFrame, of: str, columns: list[str]) -> str:
     marks = []
     for place, (name, one) in enumerate(zip(names, estimates, strict=True)):
         metric = f"{style.drawable(table[of][place])} " if len(metrics) > 1 else ""
-        unknown = _marks.missing_words(table.loc[place])
-        marks.append(f"{metric}{name} {one.label()}" + (f" ({unknown})" if unknown else ""))
+        row = table.loc[place]
+        more = ", ".join(filter(None, [_marks.missing_words(row), _marks.raw(row)]))
+        marks.append(f"{metric}{name} {one.label()}" + (f" ({more})" if more else ""))
     finding = []
     for metric in metrics:
         mine = [place for place, value in enumerate(table[of]) if value == metric]

@@ -16,6 +16,7 @@ from ...escape import missing
 from ...estimate import Estimate, number
 from .. import style
 from ..chart import Chart
+from ..facts import values
 from ..rows import rows_of
 from . import _common, _marks
 
@@ -40,7 +41,7 @@ _ENDS = (
     0.5,
     1.0,
 )  # where a scale of rates may end
-_LOOKS = {"point": style.SERIES[1], "bound": style.SERIES[0]}
+_LOOKS = {"point": style.SERIES[1], "bound": style.SERIES[0], "anytime": style.SERIES[2]}
 _DASHED, _BROKEN = (0, (4, 2)), (0, (7, 1.5, 1.5, 1.5))
 
 
@@ -70,6 +71,10 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
     table = _common.checked(table, "gate", _COLUMNS, "releases", versions=True)
     if table.empty:
         return _common.nothing("gate", "releases", table, width)
+    if "difference" in values(table, "quantity"):
+        raise ValueError(
+            "figures.gate draws requirements on a rate; figures.pairs(fnb.compare(…)) draws differences"
+        )
     _common.check_rates(table)
     names = list(dict.fromkeys(table["requirement"].astype(str)))
     if len(names) > 1:
@@ -270,7 +275,7 @@ class _Releases:
             said = [
                 _marks.missing_words(row),
                 _verdict(row),
-                "" if missing(row.get("drift")) else style.drawable(row["drift"]),
+                "changed" if row.get("drift") == "yes" else "",
             ]
             words = style.wrap_label(", ".join([estimate.label(), *filter(None, said)]), self.right)
             words = words.replace("\u00a0", " ")

@@ -369,24 +369,17 @@ def _draw_precision(ax: Axes, curve: pd.DataFrame, points: list[_Point]) -> None
             _marks.marker(ax, int(row.name), place, float(row["rate"]), point.look, along="y")
 
 
-def _cases(point: _Point) -> str:
-    """The counts of a point that cannot be drawn: "2/3 positives, 0/40 negatives flagged"."""
-    pairs = ((point.tpr, "positives"), (point.fpr, "negatives"))
-    counts = [(Estimate.from_row(row), word) for row, word in pairs]
-    said = [f"{rate.counts} {word}" for rate, word in counts if rate.n]
-    return ", ".join(said) + " flagged"
-
-
 def _alt(table: pd.DataFrame, curve: pd.DataFrame, points: list[_Point]) -> str:
     marks = [
-        " ".join(_left(point, 9).split("\n")) + (f" ({_cases(point)})" if point.why else "")
+        f"{point.name} {row['quantity']} {Estimate.from_row(row).label()}"
         for point in points
+        for row in (point.tpr, point.fpr)
     ]
     marks += [f"{one.name}, {'; '.join(_worth(rows))}" for one in points for rows in one.bases]
     observed = len(_part(curve, "ROC"))
     said = f"The ROC has {observed} observed points." if observed else "No observed points."
     what = "ROC on two log scales, and precision by base rate, with k/n and bounds in percent"
-    return _common.alt_text(what, said, marks)
+    return _common.alt_text(what, said, marks, [f"{len(table)} rows."])
 
 
 def _caption(table: pd.DataFrame, curve: pd.DataFrame, points: list[_Point]) -> str:

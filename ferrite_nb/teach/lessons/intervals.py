@@ -216,7 +216,7 @@ def _draw_coverage(ax: Axes, table: pd.DataFrame, level: float, n: int) -> None:
     for look, name in zip(style.SERIES, ("Wald", "Wilson"), strict=False):
         saw = [coverage(n, rate, method=name.lower(), level=level) for rate in fine]
         ax.plot(fine, saw, color=look.line, lw=0.8, label=name)
-        dots = {"color": look.face, "mec": style.INK, "mew": 0.6, "ms": 4, "ls": ""}
+        dots: dict[str, Any] = {"color": look.face, "mec": style.INK, "mew": 0.6, "ms": 4, "ls": ""}
         ax.plot(table["true rate"], table[name], marker=look.marker, **dots)
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("true rate")
@@ -237,7 +237,7 @@ def _draw_rain(ax: Axes, table: pd.DataFrame, truth: float) -> None:
 def _draw_crowd(ax: Axes, table: pd.DataFrame, own: int) -> None:
     marked = table["turned of 300"] == own
     ax.bar(table["turned of 300"][~marked], table["seeds"][~marked], color=style.PALE, ec=style.INK)
-    shown = {"color": style.SERIES[0].face, "ec": style.INK, "hatch": "///"}
+    shown: dict[str, Any] = {"color": style.SERIES[0].face, "ec": style.INK, "hatch": "///"}
     ax.bar(table["turned of 300"][marked], table["seeds"][marked], **shown)
     ax.set_xlabel("cases that the defence turned, of 300")
     ax.set_ylabel("seeds")
