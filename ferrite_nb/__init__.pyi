@@ -2,6 +2,7 @@ from . import stats as stats
 from .analysis.attempts import attempts as attempts
 from .analysis.cases import cases as cases
 from .analysis.compare import compare as compare
+from .analysis.components import components as components
 from .analysis.detector import detector as detector
 from .analysis.detector import roc_curve as roc_curve
 from .analysis.gate import gate as gate
@@ -10,6 +11,7 @@ from .analysis.judged import Labels as Labels
 from .analysis.judges import judges as judges
 from .analysis.limits import limits as limits
 from .analysis.overhead import overhead as overhead
+from .analysis.plan import plan as plan
 from .analysis.rates import rates as rates
 from .analysis.releases import releases as releases
 from .bundled import data as data

@@ -112,7 +112,7 @@ SHAPES: Mapping[str, Shape] = {
         ("quantity",),
         ("max_fpr", "base_rate", "threshold", *_RATE, "value", "per_day", "clusters", "n_eff"),
     ),
-    "components": Shape("facet", (), ("levels", "share", "doubled", "low", "high")),
+    "components": Shape("facet", ("metric", "mode"), ("levels", "share", "doubled", "low", "high")),
     "plan": Shape(
         "question",
         (),

@@ -29,6 +29,8 @@ VERBS = [
     "detector",
     "roc_curve",
     "attempts",
+    "components",
+    "plan",
     "releases",
     "estimate",
     "metrics",

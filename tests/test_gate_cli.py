@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -93,15 +95,22 @@ def test_json_holds_what_the_table_holds(capsys: pytest.CaptureFixture[str]) -> 
     assert [row["high"] for row in rows] == pytest.approx(table["high"].tolist())
 
 
-def test_a_line_shows_verdict_count_bounds_and_what_to_do(
-    capsys: pytest.CaptureFixture[str],
+def test_a_line_shows_verdict_threshold_bounds_and_how_many_cases_would_decide(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed = lines(capsys, fnb.data("gate_cannot_tell.csv"), RULES)
+    page, units = tmp_path / "summary.md", tmp_path / "units.xml"
+    wanted = ("--markdown", page, "--junit", units)
+    code, printed = lines(capsys, fnb.data("gate_cannot_tell.csv"), RULES, *wanted)
     assert (code, len(printed)) == (3, 4)
     assert printed[0].startswith("cannot tell  ")
+    assert "tried at most 2.0%" in printed[0] and max(map(len, printed)) < 130
     assert "0/60, upper limit 6.0% [0.0, 6.0]" in printed[0]
-    assert "no result of 60 cases can pass this rule" in printed[0]
-    assert "run more attacks before the release" in printed[0]
+    (needed,) = re.findall(r"about (\d+) more would decide", printed[0])
+    assert 189 <= 60 + int(needed) <= 189 * 1.03  # without an event 189 cases pass
+    text = page.read_text("utf-8")
+    assert "no result of 60 cases can pass this rule" in text
+    assert "run more attacks before the release" in text
+    assert ElementTree.parse(units).getroot().attrib["errors"] == "3"
 
 
 def test_another_suite_version_stops_the_release(
@@ -120,6 +129,7 @@ def test_security_without_cost_is_noted_and_the_exit_code_stays(
     alone = tmp_path / "rules.toml"
     rule = '[[requirement]]\nmetric = "tried"\nat_most = 0.02\nwhere = { mode = "guard" }\n'
     alone.write_text(rule, encoding="utf-8")
-    code, printed = lines(capsys, fnb.data("gate_pass.csv"), alone)
+    code, printed = lines(capsys, fnb.data("gate_pass.csv"), alone, "--json")
     assert code == 0
-    assert "incomplete: no cost requirement stands beside this security requirement" in printed[0]
+    (row,) = json.loads("\n".join(printed))
+    assert "incomplete: no cost requirement" in row["note"] and row["verdict"] == "pass"

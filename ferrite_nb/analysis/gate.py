@@ -12,17 +12,17 @@ import pandas as pd
 
 from ..count.cube import need_outcomes
 from ..escape import markdown_text
-from ..metrics import METRICS
 from ..estimate import difference_text, digits, estimate_text
+from ..metrics import METRICS
 from ..outcomes.choose import NoRowError
 from ..outcomes.contract import OutcomesError
 from ..outcomes.frames import distinct
 from ..outcomes.table import Outcomes
 from ..schema import Table, made
+from ..stats._check import z_of
 from ..stats.anytime import anytime_pairs
 from ..stats.intervals import interval, score_limits
 from ..stats.planning import operating_curve
-from ..stats._check import z_of
 from .compare import compare
 from .passing import acceptance
 from .rates import rates
@@ -30,9 +30,9 @@ from .requirements import Requirement
 from .requirements import requirements as parse
 from .unit import plain_bounds, unit_of
 
-CARRIED = ("k", "n", "rate", "low", "high", "missing", "outer_low", "outer_high", "clusters")
-CARRIED += ("n_eff", "mode", "state", "why", "method", "unit", "suite_version", "source", "seed")
 WORDS = ("state", "why", "method", "unit", "suite_version", "source", "seed", "note")
+OUTER = ("outer_low", "outer_high")
+NUMBERS = ("k", "n", "rate", "low", "high", "missing", *OUTER, "clusters", "n_eff")
 MOST_MORE = 10**4  # times the cases that there are: beyond it, "more cases" is no answer
 IDLE = 0.1  # of the normal tasks: a mode that does fewer is switched off
 
@@ -45,9 +45,9 @@ def gate(runs: Outcomes, requirements: Any) -> Table:
     requirements: the path of a TOML file with `[[requirement]]` tables, one mapping, or a list of
         mappings. Fields: `metric`; `at_most` or `at_least` (a proportion), or `against` (a mode)
         with `drop_at_most` or `rise_at_most` (a difference on the same cases); `where` (columns and
-        values, among them the mode), `rule` ("bound", the default, "point", or "anytime" for results
-        that are looked at again and again while they grow), `level`, `cluster`
-        (the unit of independence), `judge`, `suite_version`, `owner`, `schedule`,
+        values, among them the mode), `rule` ("bound", the default, "point", or "anytime" for
+        results that are looked at again and again while they grow), `level`, `cluster` (the unit of
+        independence), `judge`, `suite_version`, `owner`, `schedule`,
         `on_cannot_tell`, `name`.
 
     Returns
@@ -148,12 +148,10 @@ def measured(runs: Outcomes, one: Requirement) -> dict[str, Any]:
     found = table.to_dict("records")[0]
     if one.judge is not None and not found["missing"]:
         found |= {"outer_low": found["low"], "outer_high": found["high"]}
-    return {name: found[name] for name in (*CARRIED, "note")}
+    return {name: found[name] for name in ("mode", *NUMBERS, *WORDS)}
 
 
-def change_measured(
-    runs: Outcomes, one: Requirement, options: Mapping[str, Any]
-) -> dict[str, Any]:
+def change_measured(runs: Outcomes, one: Requirement, options: Mapping[str, Any]) -> dict[str, Any]:
     """The difference, mode minus the other, with its bounds and those with the missing outcomes at
     their worst.
     """
@@ -180,9 +178,6 @@ def change_measured(
     row["outer_low"], row["outer_high"] = (-highest, -lowest) if turn else (lowest, highest)
     row["mode"] = found["mode_b"] if turn else found["mode_a"]
     return row
-
-
-OUTER = ("outer_low", "outer_high")
 
 
 def version_refusal(runs: Outcomes, one: Requirement) -> str:
@@ -283,7 +278,7 @@ def more_cases(one: Requirement, row: Mapping[str, Any]) -> int | None:
         else:
             low, high = map(float, score_limits(rate, worth * times, z_of(one.level)))
         safe, unsafe = (high, low) if one.upper else (low, high)
-        more = row | {"clusters": clusters and int(clusters * times)}
+        more = {**row, "clusters": clusters and int(clusters * times)}
         if not one.keeps(unsafe) or (one.keeps(safe) and not too_few_clusters(one, more)):
             return round(n * (times - 1))
     return None
@@ -309,7 +304,9 @@ def idle(runs: Outcomes, one: Requirement) -> str:
         if METRICS[symbol] in chosen.supports:
             done = rates(chosen, symbol, by=None).to_dict("records")
             slack = [row for row in done if row["state"] == "ok" and row["high"] < IDLE]
-            return f"the mode does hardly any normal task: {estimate_text(slack[0])}" if slack else ""
+            return (
+                f"the mode does hardly any normal task: {estimate_text(slack[0])}" if slack else ""
+            )
     return ""
 
 
@@ -328,10 +325,11 @@ def measured_text(row: Mapping[str, Any]) -> str:
 
 def verdict_lines(table: pd.DataFrame) -> list[str]:
     """One short line per verdict: the verdict, the requirement with its threshold, the number."""
-    return [
-        f"{row['verdict']:<12} {row['requirement']}: {measured_text(row)}"
-        for row in table.to_dict("records")
-    ]
+    lines = []
+    for row in table.to_dict("records"):
+        more = "" if pd.isna(row["more"]) else f"; about {row['more']:,} more would decide"
+        lines.append(f"{row['verdict']:<12} {row['requirement']}: {measured_text(row)}{more}")
+    return lines
 
 
 def markdown_summary(table: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Passing: the count that a rule accepts, and how often it then lets a system pass, by true rate."""
+"""Passing: the count that a rule accepts, and how often a system then passes, by true rate."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def curve(row: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame with `requirement`, `rule` ("point", "bound" or "anytime"), `n`, `accept` (the k that
-    decides), `threshold`, `true_rate` (rising; the threshold is one of them) and `p_pass`. It has no
-    row where no binomial chance describes the verdict: without a case, with clusters, for a
+    decides), `threshold`, `true_rate` (rising; the threshold is one of them) and `p_pass`. It has
+    no row where no binomial chance describes the verdict: without a case, with clusters, for a
     difference, or where a judge is corrected.
 
     Notes

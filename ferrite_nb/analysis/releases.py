@@ -46,11 +46,12 @@ def releases(history: Mapping[str, Outcomes], requirements: Any) -> Table:
     Notes
     -----
     A series is one suite, so its cases are the same: a change is tested by the exact conditional
-    test with the case as stratum (with clusters by sign flips of the clusters' changes). Fewer than half of the cases shared: Fisher's exact test, and the note says "different
-    cases". A change of `judge_version` inside a series is no drift; the note says so. Drift is
-    flagged when Holm's correction over the looks of a requirement in a series stays at or below 1 -
-    level. Rows of different suite versions are never compared; to bridge two suites, run one
-    release on both.
+    test with the case as stratum (with clusters by sign flips of the clusters' changes), and the
+    paired difference stands beside it. Fewer than half of the cases shared: Fisher's exact test,
+    and the note says "different cases". A change of `judge_version` is no drift: only releases of
+    one judge are compared. Drift is flagged when Holm's correction over the looks of a requirement
+    in a series stays at or below 1 - level. Rows of different suite versions are never compared; to
+    bridge two suites, run one release on both.
 
     Source
     ------

@@ -141,10 +141,14 @@ def _one(given: Any, place: int) -> Requirement:
         )
     rule = RULES.get(str(given.get("rule", "bound")))
     if rule is None:
-        raise ValueError(f'{where}: rule must be "bound", "point" or "anytime", got {given["rule"]!r}')
+        raise ValueError(
+            f'{where}: rule must be "bound", "point" or "anytime", got {given["rule"]!r}'
+        )
     upper = ends[0] in ("at_most", "rise_at_most")
     if rule == "anytime" and given.get("judge") is not None:
-        raise ValueError(f"{where}: the bounds of rule anytime know nothing of a judge; leave it out")
+        raise ValueError(
+            f"{where}: the bounds of rule anytime know nothing of a judge; leave it out"
+        )
     if change and rule == "point":
         raise ValueError(f"{where}: a difference is decided by its bound, got rule {rule!r}")
     if str(given.get("rule")) in ("upper", "lower") and (given["rule"] == "upper") != upper:
@@ -157,18 +161,21 @@ def _one(given: Any, place: int) -> Requirement:
     odd = [name for name, value in conditions.items() if isinstance(value, Mapping)]
     if odd:
         raise TypeError(
-            f"{where}: where {odd[0]} must be a value or a list of values, got {conditions[odd[0]]!r}"
+            f"{where}: where {odd[0]} must be a value or a list of values, "
+            f"got {conditions[odd[0]]!r}"
         )
     one = metric(given["metric"])
     chosen = [name for name in conditions if name in one.event]
     if chosen:
         raise ValueError(
-            f"{where}: where names {chosen[0]}, which {one.symbol} counts: the answer would be chosen"
+            f"{where}: where names {chosen[0]}, which {one.symbol} counts: "
+            "the answer would be chosen"
         )
     level = level_of(given.get("level", 0.95))
     if level < LEAST_LEVEL:
         raise ValueError(
-            f"{where}: level must be at least {LEAST_LEVEL}, got {level}: a bound below it bounds nothing"
+            f"{where}: level must be at least {LEAST_LEVEL}, got {level}: "
+            "a bound below it bounds nothing"
         )
     if one.counted == "differences":
         raise ValueError(f"{where}: {one.symbol} is no proportion; a gate needs one")

@@ -186,7 +186,8 @@ def anytime_bounds(sample: Sample, labels: dict[str, NDArray[Any]], level: float
     k, n, _ = sample.totals
     if len(labels) == 2:
         why = "two crossed keys have no bounds that hold at every look; name one"
-        return Bounds(*[math.nan] * 5, None, "anytime", "none", why)
+        nan = math.nan
+        return Bounds(nan, nan, nan, nan, nan, None, "anytime", "none", why)
     (mark,) = labels.values()
     code, values = pd.factorize(mark)
     known, lost = sample.n, sample.n + sample.missing

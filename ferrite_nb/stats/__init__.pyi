@@ -49,6 +49,7 @@ from .pairs import holm as holm
 from .pairs import mcnemar as mcnemar
 from .permutation import sign_flip as sign_flip
 from .planning import detectable as detectable
+from .planning import labels_by_flag as labels_by_flag
 from .planning import largest_k as largest_k
 from .planning import mcnemar_power as mcnemar_power
 from .planning import n_for_h as n_for_h
