@@ -29,7 +29,7 @@ from .pairing import Asked, Places, one_pair
 from .unit import listed, unit_of
 from .unpaired import Unpaired
 
-ALL = "all strata"
+ALL, OTHERS = "all strata", "all others"
 
 
 def compare(
@@ -283,7 +283,8 @@ def all_modes(table: pd.DataFrame, asked: Asked) -> dict[str, Any]:
     places = range(len(asked.modes))
     n, lost = (table[[f"{what}{place}" for place in places]].to_numpy() for what in "nm")
     complete = (n > 0).all(axis=1)
-    out: dict[str, Any] = {"mode_a": asked.modes[0], "quantity": "all modes", "state": "none"}
+    out: dict[str, Any] = {"mode_a": asked.modes[0], "mode_b": OTHERS, "state": "none"}
+    out["quantity"] = "all modes"
     out |= {"method": "Cochran's Q", "n_pairs": int(table["cases"][complete].sum())}
     if asked.keys or ((n + lost) > 1).any():
         return out | {"why": "Cochran's Q takes independent cases that ran once"}
