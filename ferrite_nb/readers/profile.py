@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,9 +16,6 @@ from ..escape import plain
 from ..outcomes.contract import CANONICAL, ERRORS, FALSE, MISSING, TRUE, spelled
 from ..outcomes.frames import some
 from ..outcomes.values import FAILURES
-from ._files import Tally
-from .recognise import head_of
-from .table import text_frame
 
 BLANK = "FILL_IN"
 MOST_MODES, MOST_WORDS, CUT = 12, 5, 40
@@ -87,18 +83,6 @@ class Proposal:
         if self.cluster:
             parts.append(f"cluster={self.cluster!r}")
         return f"fnb.read({', '.join(parts)})"
-
-
-def propose(path: str | Path) -> Proposal:
-    """The profile of a file with a table, and the line that would read it.
-
-    Raises
-    ------
-    OutcomesError: the file is no table, or damaged.
-    """
-    head = head_of(Path(path))
-    head.refuse()
-    return proposal_of(text_frame(head, Tally()).drop(columns="source"))
 
 
 def proposal_of(frame: pd.DataFrame) -> Proposal:

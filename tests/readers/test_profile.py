@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.readers.profile import BLANK, propose
+from ferrite_nb.readers.profile import BLANK
+from ferrite_nb.readers.table import propose
 
 WORDS = ("jailbroken", "safe", "undetermined", "error")
 
@@ -76,6 +77,13 @@ def test_the_line_with_its_blank_filled_in_reads_the_table(tmp_path: Path, form:
     turned = eval(line.replace("attack_success", "attack_resisted"), {"fnb": fnb})  # noqa: S307
     other = fnb.rates(turned, "ASR").set_index("mode").loc["none"]
     assert (other["k"], other["n"]) == (wanted()[1] - wanted()[0], wanted()[1])
+
+
+def test_the_error_of_an_unknown_table_holds_the_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "german")
+    with pytest.raises(fnb.OutcomesError) as told:
+        fnb.read(path)
+    assert propose(path).python(str(path)) in str(told.value) and told.value.fix == "case_id"
 
 
 def test_the_line_for_a_terminal_works_when_typed(tmp_path: Path) -> None:
