@@ -27,7 +27,7 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def runs() -> fnb.Outcomes:
-    return fnb.read(fnb.data("ferrite_run_b.csv"))
+    return fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster=())
 
 
 @pytest.fixture

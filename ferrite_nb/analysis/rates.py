@@ -27,6 +27,7 @@ from .cells import (
 )
 from .unit import Bounds, Sample, Unit, bounds, listed, plain_bounds, unit_of
 
+PLAIN_METHODS = ("clopper-pearson", "jeffreys", "agresti-coull")
 NO_COST = "no benign case and no task outcome in the record, so the cost is not measured"
 
 
@@ -52,7 +53,8 @@ def rates(
         correction ("backoff", "delta", "bootstrap", "fixed", "double sample", "simple", "none").
     level, z: confidence level (a proportion), or the normal quantile itself.
     cluster: a column whose rows may rise and fall together, or a pair of crossed columns; None
-        takes what was declared with the data, an empty tuple none.
+        takes what was declared with the data (but not where `method` or `z` name an interval of
+        independent cases), an empty tuple none.
     judge: how good the judge of the outcomes is: labels (columns `human` and `judge`, or `human`
         and the keys of the cases), counts `tp`, `fn`, `tn`, `fp`, or `se` and `sp`; `fnb.Labels`
         names other columns and says that the labels are a random part of the run. Then `rate`,
@@ -88,7 +90,10 @@ def rates(
     [['Off', 22, 22], ['SanitizerOnly', 7, 19], ['LoopOnly', 1, 19], ['On', 0, 22]]
     """
     wanted, level = chosen_metrics(runs, metrics), level_of(level)
-    counted = count(runs, wanted, listed(by), unit_of(runs, cluster))
+    unit = unit_of(runs, cluster)
+    if unit.how == "declared" and (z is not None or method in PLAIN_METHODS):
+        unit = unit_of(runs, ())  # who names an interval of independent cases means them
+    counted = count(runs, wanted, listed(by), unit)
     if judge is not None and z is not None:
         raise ValueError("with judge= all intervals follow level; leave z=None")
     options = {"method": method if judge is None else "wilson", "level": level, "z": z}

@@ -19,7 +19,7 @@ from ferrite_nb.analysis.choice import Choice, OpenCube, answer, cost_of, open_c
 
 @pytest.fixture(scope="module")
 def runs() -> fnb.Outcomes:
-    return fnb.read(fnb.data("ferrite_run_b.csv"))
+    return fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster=())
 
 
 @pytest.fixture(scope="module")

@@ -304,7 +304,7 @@ def test_unparsed_verdicts_are_in_neither_the_rate_nor_the_judge():
 
 
 def test_clusters_widen_the_corrected_interval_and_a_perfect_judge_gives_the_clustered_one():
-    runs = fnb.read(fnb.data("ferrite_run_b.csv")).where(mode="On")
+    runs = fnb.read(fnb.data("ferrite_run_b.csv"), cluster=()).where(mode="On")
     clustered = fnb.rates(runs, ["ASR", "CR"], cluster="template")
     perfect = fnb.rates(runs, ["ASR", "CR"], cluster="template", judge={"se": 1.0, "sp": 1.0})
     for name in BOUNDS:
@@ -317,7 +317,7 @@ def test_clusters_widen_the_corrected_interval_and_a_perfect_judge_gives_the_clu
 def test_clusters_take_delta_for_labels_of_the_run_too():
     # PPV and FOM vary with the rate of a cluster: double sampling then covers about .87
     # (docs/coverage.md)
-    runs = fnb.read(fnb.data("ferrite_run_b.csv")).where(mode="LoopOnly")
+    runs = fnb.read(fnb.data("ferrite_run_b.csv"), cluster=()).where(mode="LoopOnly")
     labels = Labels(items("LoopOnly", 20, 5, 70, 5), part_of_run=True)
     methods = [asr(runs, labels, cluster=cluster)["method"] for cluster in (None, "template")]
     assert methods == ["double sample", "delta"]

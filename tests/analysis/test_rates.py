@@ -31,7 +31,7 @@ def attacks(outcomes: list[object], **more: object) -> fnb.Outcomes:
 
 @pytest.fixture(scope="module")
 def run_b() -> fnb.Outcomes:
-    return fnb.read(fnb.data("ferrite_run_b.csv"))
+    return fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster=())
 
 
 def row(table: pd.DataFrame, **cell: object) -> pd.Series:

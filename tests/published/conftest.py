@@ -24,13 +24,13 @@ def run_a() -> fnb.Outcomes:
 @pytest.fixture(scope="session")
 def run_b_generated() -> fnb.Outcomes:
     """The 909 generated cases of run B alone."""
-    return fnb.read(fnb.data("ferrite_run_b.csv"))
+    return fnb.read(fnb.data("ferrite_run_b.csv")).declare(cluster=())
 
 
 @pytest.fixture(scope="session")
 def run_b() -> fnb.Outcomes:
     """Run B as published: the generated cases together with the hand-written ones of run A."""
-    return fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")]).pool_versions()
+    return fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")]).declare(cluster=()).pool_versions()
 
 
 @pytest.fixture(scope="session")
