@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from ..count.cube import check_columns, labels, modes_of, need_outcomes, row_masks
+from ..count.cube import check_columns, filled, labels, modes_of, need_events, row_masks
 from ..estimate import FEW, state_of
 from ..metrics import Metric, natural
 from ..metrics import metric as find_metric
@@ -21,12 +23,14 @@ from ..outcomes.declare import pandas_of
 from ..outcomes.table import UNCHECKED, Outcomes
 from ..schema import Table, made
 from ..stats._check import level_of
-from ..stats.followed import within
+from ..stats.followed import Within, within
+from ..stats.forecast import forecast as forecast_of
 from .cells import in_order
 from .compare import versions_of
 from .unit import listed, unit_of
 
 MOST_ATTEMPTS = 10_000
+Floats = NDArray[np.float64]
 
 
 def attempts(
@@ -36,6 +40,7 @@ def attempts(
     by: str | Iterable[str] = "mode",
     cluster: str | Iterable[str] | None = None,
     level: float = 0.95,
+    forecast: int | Iterable[int] = (),
 ) -> Table:
     """The share of cases with at least one success within K attempts, for each K.
 
@@ -44,8 +49,10 @@ def attempts(
     metric: an event of a case, counted in each attempt (column `repeat`; attempts stand in the
         order of its numbers).
     by: strata columns; modes are kept apart also when they are not named.
-    cluster: a column whose cases may rise and fall together.
+    cluster: a column whose cases may rise and fall together, or two crossed columns (the wider
+        limits count); None takes what was declared with the data.
     level: confidence level.
+    forecast: numbers of attempts beyond those that were made, up to ten times as many.
 
     Returns
     -------
@@ -55,12 +62,15 @@ def attempts(
     give if they were alike and independent), `floor` and `ceiling` (if the unknown outcomes were
     failures, or successes), `clusters`, `n_eff`. The quantities are "within", one row a K;
     "median", whose `value` is the number of attempts to the first success of the median case (with
-    its limits; infinite where fewer than half succeed); and "forecast".
+    its limits; infinite where fewer than half succeed); and "forecast", a band from `low` to `high`
+    that holds where the chance of each case stays as it is: `floor` is the share if nothing more
+    breaks, `rate` and `ceiling` that if it goes on as in the second half of the attempts.
 
     Not computable when
     -------------------
     no case was followed for K attempts: the rows end there. A case is followed up to its first
-    attempt without a known outcome. Fewer than five cases at risk: `state` is "few".
+    attempt without a known outcome. Fewer than five cases at risk: `state` is "few". A forecast is
+    refused where the second half of the attempts broke more than the first.
 
     Raises
     ------
@@ -88,60 +98,46 @@ def attempts(
     """
     strata, level = listed(by), level_of(level)
     strata = strata if "mode" in strata else [*strata, "mode"]
-    unit = unit_of(runs, cluster)
-    if len(unit.keys) > 1:
-        raise ValueError("attempts take one cluster column; join two columns first")
+    beyond = [forecast] if isinstance(forecast, int) else list(forecast)
+    unit, one = unit_of(runs, cluster), find_metric(metric)
     keys = [key for key in unit.keys if key != "case_id"]
-    one = find_metric(metric)
     table = rows_of(runs, one, strata, keys)
-    order = in_order(table[strata].drop_duplicates(), strata, modes_of(runs))
+    order = in_order(table[strata].drop_duplicates(), strata, modes_of(runs)).to_dict("records")
     groups = dict(tuple(table.groupby(strata, sort=False)))
     rows = []
-    for cell in order.to_dict("records"):
-        part = groups[tuple(cell.values())]
-        curve = one_curve(part, keys, level)
-        rows += [{"metric": one.symbol, **cell, **row} for row in curve]
-    for row in rows:
-        row["note"] = "; ".join(filter(None, [row["note"], "" if runs.checked else UNCHECKED]))
-    name = keys[0] if keys else "case"
-    return made("attempts", rows, strata, level=level, unit=name, source=runs.source)
+    for cell in order:
+        for row in one_curve(groups[tuple(cell.values())], keys, level, beyond):
+            notes = [row.get("note", ""), "" if runs.checked else UNCHECKED]
+            note = "; ".join(filter(None, notes))
+            rows.append({"metric": one.symbol, **cell, **row, "note": note})
+    return made("attempts", rows, strata, level=level, unit=unit.name, source=runs.source)
 
 
 def rows_of(runs: Outcomes, one: Metric, strata: list[str], cluster: list[str]) -> pd.DataFrame:
     """One row per attempt of the metric's population: strata, case, place of the attempt, event (1,
     0 or missing).
     """
-    need_outcomes(runs)
-    have = runs.columns
+    have = need_events(runs, one)
     check_columns(runs, [*strata, *cluster], "by and cluster")
     inside = [column for column in strata if column in ("case_id", "repeat", *one.event)]
     if inside:
         raise ValueError(
             f"by: {inside[0]} tells the attempts of a case apart, so it is no stratum of cases"
         )
-    if one.counted != "rows":
-        raise ValueError(
-            f"{one.symbol} is not an event of a case, so there are no attempts to count"
-        )
-    lacking = [column for column in one.columns if column not in have]
-    if lacking:
-        raise ValueError(
-            f"{one.symbol} is not computable: {one.gap} (no column {', '.join(lacking)})"
-        )
-    if not {"case_id", "repeat"} <= set(have):
+    if "repeat" not in have:
         raise OutcomesError(
-            'attempts need the columns case_id and repeat; declare repeat="<column>"'
+            'attempts need the columns case_id and repeat; declare repeat="<column>"',
+            column="repeat",
+            fix="repeat",
         )
-    versions_of(
-        runs, one, [name for name in strata if name != "mode"]
-    )  # a mix within a mode raises
+    versions_of(runs, one, [name for name in strata if name != "mode"])  # a mix in a mode raises
     population, known, event = row_masks(one, have)
     state = nw.when(known & event).then(nw.lit(1.0)).otherwise(nw.when(known).then(nw.lit(0.0)))
     names = list(dict.fromkeys([*strata, *cluster]))
     table = runs.table.filter(population).select(
         "case_id", "repeat", *labels(runs, names), state.alias("_event")
     )
-    rows = pandas_of(table)
+    rows = filled(pandas_of(table), names)
     if rows.empty:
         raise OutcomesError(f"no row belongs to the population of {one.symbol}")
     order = sorted(rows["repeat"].dropna().astype(str).unique(), key=natural)
@@ -151,66 +147,121 @@ def rows_of(runs: Outcomes, one: Metric, strata: list[str], cluster: list[str]) 
     return rows
 
 
-def one_curve(part: pd.DataFrame, keys: list[str], level: float) -> list[dict[str, Any]]:
-    """The curve of one stratum and mode: one row per K, and the median."""
-    event, place = part["_event"].to_numpy(), part["_place"].to_numpy()
-    cases = pd.DataFrame(
-        {
-            "case": part["case_id"].to_numpy(),
-            "first": np.where(event == 1, place, np.inf),
-            "gap": np.where(np.isnan(event), place, np.inf),
-            "tried": place,
-            "label": part[keys[0]].to_numpy() if keys else "",
-        }
-    )
-    most = {"first": "min", "gap": "min", "tried": "max", "label": "first"}
-    cases = cases.groupby("case", sort=False).agg(most)
-    first, gap, tried = (cases[name].to_numpy(dtype=float) for name in ("first", "gap", "tried"))
-    # A success after an attempt with an unknown outcome may not be the first one: the case is
-    # followed up to there.
-    followed = np.minimum(tried, gap - 1)
-    seen = np.where(first < gap, first, np.inf)
-    marks = cases["label"].to_numpy() if keys else None
-    known = event[~np.isnan(event)]
-    share = float(known.mean()) if len(known) else math.nan
-    lost = int((gap < np.inf).sum())
+@dataclass(frozen=True)
+class Followed:
+    """The cases of one curve: the first success and the first unknown outcome of each (infinite:
+    none), how many attempts it had, its clusters, and the share of known attempts that succeed.
+    """
+
+    first: Floats
+    gap: Floats
+    tried: Floats
+    marks: list[Any]
+    share: float
+
+    @classmethod
+    def of(cls, part: pd.DataFrame, keys: list[str]) -> Followed:
+        """From the rows of one stratum and mode."""
+        event, place = part["_event"], part["_place"].astype(float)
+        columns = {"first": place.where(event == 1, np.inf), "tried": place}
+        columns |= {"gap": place.where(event.isna(), np.inf)}
+        cases = pd.DataFrame(columns).groupby(part["case_id"].to_numpy(), sort=False)
+        low, high = cases.min(), cases.max()
+        by_case = part.groupby("case_id", sort=False)
+        marks = [by_case[key].first().to_numpy() for key in keys]
+        sides = (low["first"].to_numpy(), low["gap"].to_numpy(), high["tried"].to_numpy())
+        return cls(*sides, marks, float(event.mean()))
+
+    @property
+    def seen(self) -> tuple[Floats, Floats]:
+        """The first success of each case, and how far it was followed. A success after an attempt
+        with an unknown outcome may not be the first one: a case is followed up to there.
+        """
+        return np.where(self.first < self.gap, self.first, np.inf), np.minimum(
+            self.tried, self.gap - 1
+        )
+
+    def ends(self, budget: int, level: float) -> tuple[float, float]:
+        """The share if unknown outcomes were failures, and if they were successes."""
+        early = np.minimum(self.first, self.gap)
+        low, high = (within(hit, self.tried, budget, level=level) for hit in (self.first, early))
+        return low.rate, high.rate
+
+
+def one_curve(
+    part: pd.DataFrame, keys: list[str], level: float, beyond: list[int]
+) -> list[dict[str, Any]]:
+    """The curve of one stratum and mode: one row per K, the median, and forecasts beyond."""
+    cases = Followed.of(part, keys)
+    n, lost = len(cases.first), int((cases.gap < np.inf).sum())
+    seen, until = cases.seen
     rows: list[dict[str, Any]] = []
-    for budget in range(1, int(min(followed.max(), MOST_ATTEMPTS)) + 1):
-        result = within(seen, followed, budget, marks, level=level)
+    results = []
+    for budget in range(1, int(min(until.max(), MOST_ATTEMPTS)) + 1):
+        by_key = [within(seen, until, budget, mark, level=level) for mark in cases.marks or [None]]
+        result = replace(
+            min(by_key, key=lambda one: one.n_eff),
+            low=float(np.min([one.low for one in by_key])),
+            high=float(np.max([one.high for one in by_key])),
+        )
         if math.isnan(result.rate):
             break
-        row = {"quantity": "within", "attempts": budget, "k": result.hits, "n": len(cases)}
-        row |= {"rate": result.rate, "low": result.low, "high": result.high}
-        row |= {"at_risk": result.at_risk, "n_eff": result.n_eff}
-        row |= {"independent": 1 - (1 - share) ** budget, "method": "wilson"}
-        row |= {"clusters": len(set(marks)) if marks is not None else None}
-        short = int(((seen > budget) & (followed < budget)).sum())
-        notes = []
-        if short:
-            row["method"] = "kaplan-meier, wilson"
-            words = f"{short} cases not followed for {budget} attempts"
-            notes.append(words + (f" ({lost} with an unknown outcome)" if lost else ""))
-        if lost:
-            row["floor"] = within(first, tried, budget, level=level).rate
-            row["ceiling"] = within(np.minimum(first, gap), tried, budget, level=level).rate
-        else:
-            row |= {"floor": result.rate, "ceiling": result.rate}
-        row["state"], row["why"] = state_of(len(cases), result.rate, result.low)
+        floor, ceiling = cases.ends(budget, level) if lost else (result.rate, result.rate)
+        short = int(((seen > budget) & (until < budget)).sum())
+        row = {"quantity": "within", "attempts": budget, "k": result.hits, "n": n}
+        row |= {name: getattr(result, name) for name in ("rate", "low", "high", "at_risk", "n_eff")}
+        row |= {"floor": floor, "ceiling": ceiling, "independent": 1 - (1 - cases.share) ** budget}
+        row["method"] = "kaplan-meier, wilson" if short else "wilson"
+        row["clusters"] = min((len(set(mark)) for mark in cases.marks), default=None)
+        row["state"], row["why"] = state_of(n, result.rate, result.low)
         if row["state"] == "ok" and result.at_risk < FEW and result.rate < 1:
             row |= {"state": "few", "why": f"fewer than {FEW} cases at risk"}
-        if math.isnan(result.low) and row["state"] == "none":
+        if math.isnan(result.low):
             row |= {"state": "few", "why": "one cluster: its spread cannot be estimated"}
-        rows.append(row | {"note": "; ".join(notes)})
-    return [*rows, median_of(rows)] if rows else rows
+        if short:
+            unknown = f" ({lost} with an unknown outcome)" if lost else ""
+            row["note"] = f"{short} cases not followed for {budget} attempts{unknown}"
+        rows.append(row)
+        results.append(result)
+    more = [beyond_budget(results, budget, level) for budget in beyond] if rows else []
+    return [*rows, median_of(rows), *more] if rows else rows
 
 
 def median_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The attempts to the first success of the median case (Brookmeyer, Crowley 1982)."""
+    names = {"value": "rate", "low": "high", "high": "low"}
+    ends = {
+        end: next((row["attempts"] for row in rows if row[name] >= 0.5), math.inf)
+        for end, name in names.items()
+    }
+    note = "" if math.isfinite(ends["value"]) else "fewer than half of the cases succeed"
+    return {"quantity": "median", **ends, "state": "ok", "note": note} | {
+        "method": "first K with half"
+    }
 
-    def first(name: str) -> float:
-        return next((row["attempts"] for row in rows if row[name] >= 0.5), math.inf)
 
-    value, low, high = first("rate"), first("high"), first("low")
-    note = "" if math.isfinite(value) else "fewer than half of the cases succeed"
-    words = {"state": "ok", "why": "", "note": note, "method": "first K with half"}
-    return {"quantity": "median", "value": value, "low": low, "high": high, **words}
+def beyond_budget(results: list[Within], budget: int, level: float) -> dict[str, Any]:
+    """The forecast for a budget, from the estimates at half of the attempts made and at all.
+
+    Clusters and cases that were not followed so far count as the independent cases that the
+    estimate is worth.
+    """
+    made_ = len(results)
+    half, last = results[made_ // 2 - 1], results[-1]
+    out: dict[str, Any] = {"quantity": "forecast", "attempts": budget, "n_eff": last.n_eff}
+    out |= {"method": "falling hazard, wilson", "state": "none"}
+    if not 2 <= made_ < budget:
+        why = f"a forecast is for more attempts than the {made_} made, of at least 2"
+    elif math.isnan(last.n_eff):
+        why = "one cluster: its spread cannot be estimated"
+    else:
+        worth = round(last.n_eff)
+        early, hits = (round(result.rate * worth) for result in (half, last))
+        band = forecast_of(early, hits, worth, made_, budget, level=level)
+        if not band.note:
+            note = f"beyond the {made_} attempts made, if the chance of each case stays as it is"
+            ends = {"rate": band.steady, "low": band.low, "high": band.high}
+            ends |= {"floor": band.at_budget, "ceiling": band.steady}
+            return out | ends | {"state": "ok", "note": note}
+        why = band.note
+    return out | {"why": why, "note": f"not computable: {why}"}

@@ -147,7 +147,8 @@ def side_by_side(
         given = first[[name]] if alike else beside(name).add_prefix(f"{name}: ")
         parts.append(given)
     table = pd.concat(parts, axis=1).fillna("").reset_index().assign(metric=metric)
-    order = sorted(range(len(table)), key=lambda at: [natural(str(table[k][at])) for k in keys])
+    marks = [tuple(map(natural, row)) for row in table[keys].astype(str).to_numpy().tolist()]
+    order = sorted(range(len(table)), key=marks.__getitem__)
     return Table(table.iloc[order].reset_index(drop=True))
 
 

@@ -29,7 +29,7 @@ from .pairing import Asked, Places, one_pair
 from .unit import listed, unit_of
 from .unpaired import Unpaired
 
-ALL = "all strata"
+ALL, OTHERS = "all strata", "all others"
 
 
 def compare(
@@ -51,13 +51,15 @@ def compare(
     metric: an event of a case (ASR, CR, ADR, SDR, task success, ...), one or several.
     modes: the modes to compare, in this order; None is all. The baseline comes first.
     baseline: only the pairs with this mode, and no others, are asked for.
-    by: strata columns; pairs are compared within each stratum, and one more row a pair
-        (`quantity` "interaction") says whether the strata agree.
+    by: strata columns; pairs are compared within each stratum, one more row a pair (`quantity`
+        "interaction") says whether the strata agree, and with more than two modes one row
+        ("all modes") whether they all have one rate.
     level: confidence level of the interval of the difference.
     cluster: a column whose cases may rise and fall together, or a pair of crossed columns; None
         takes what was declared with the data, an empty tuple none.
     judge: what is known of the judge of the outcomes, as in `fnb.rates`: `diff`, `low`, `high` are
-        then corrected; labels by mode keep Se and Sp apart.
+        then corrected, counts and p stay those of the judge's flags. Labels by mode keep Se and Sp
+        apart; others assume that the judge errs alike, and the note says what would undo that.
     correction: "holm" over all pairs asked for, of one metric in one stratum, or None.
 
     Returns
@@ -281,7 +283,8 @@ def all_modes(table: pd.DataFrame, asked: Asked) -> dict[str, Any]:
     places = range(len(asked.modes))
     n, lost = (table[[f"{what}{place}" for place in places]].to_numpy() for what in "nm")
     complete = (n > 0).all(axis=1)
-    out: dict[str, Any] = {"mode_a": asked.modes[0], "quantity": "all modes", "state": "none"}
+    out: dict[str, Any] = {"mode_a": asked.modes[0], "mode_b": OTHERS, "state": "none"}
+    out["quantity"] = "all modes"
     out |= {"method": "Cochran's Q", "n_pairs": int(table["cases"][complete].sum())}
     if asked.keys or ((n + lost) > 1).any():
         return out | {"why": "Cochran's Q takes independent cases that ran once"}

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..count.cube import cube, find_mode, labels, modes_of
+from ..count.cube import check_columns, cube, filled, find_mode, labels, modes_of
 from ..estimate import number
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import UNCHECKED, Outcomes, baseline_of
@@ -49,7 +49,8 @@ def overhead(
     quantiles: each in (0, 1).
     per: "run": what a user waits for in one run (all pairs of runs of a case, each case with weight
         1); "case": repeats are averaged to the case first.
-    cluster: a column whose cases may be alike; None takes what was declared with the data.
+    cluster: a column whose cases may be alike, or two crossed columns (the wider limits count);
+        None takes what was declared with the data.
     level: confidence level of the interval.
 
     Returns
@@ -94,16 +95,13 @@ def overhead(
     if base in wanted:
         raise ValueError(f"mode and baseline are both {base!r}: name two modes")
     unit = unit_of(runs, cluster)
-    if len(unit.keys) > 1:
-        raise ValueError("overhead takes one cluster column; join two columns first")
     keys = [key for key in unit.keys if key != "case_id"]
     rows = []
     for one in wanted or [name for name in there if name != base]:
         shared = {"metric": SYMBOLS.get(column, column), "mode_a": one, "mode_b": base}
         for row in of_pair(runs, column, base, one, asked, per, keys, level):
             rows.append(shared | row)
-    name = keys[0] if keys else "case"
-    return made("overhead", rows, level=level, unit=name, source=runs.source)
+    return made("overhead", rows, level=level, unit=unit.name, source=runs.source)
 
 
 def of_pair(
@@ -118,66 +116,55 @@ def of_pair(
 ) -> list[dict[str, Any]]:
     """One row a quantile for one mode against the baseline."""
     why = not_computable(runs, column, baseline, mode)
-    values, unpaired = ([], 0) if why else differences(runs, column, baseline, mode, per, keys)
-    cases = pd.DataFrame(values, columns=["case", "unit", "weight", "value"])
-    n = int(cases["case"].nunique())
+    pairs, alone, neither = differences(runs, "" if why else column, baseline, mode, per, keys)
+    n = int(pairs["case_id"].nunique())
     if not why and not n:
         why = REASONS.get(column, f"no case has {column} in both modes")
-    lost = "" if why else without(runs, column, baseline, mode, n + unpaired)
-    note = f"not computable: {why}" if why else ""
-    once = len(cases) == n and not keys
+    once = len(pairs) == n and not keys
+    left = f"{neither} case{'s have' if neither > 1 else ' has'} no {column} in either mode"
     rows = []
     for q in quantiles:
         row = {"quantity": f"p{number(100 * q)} per {per}", "quantile": q, "n_pairs": n}
-        row |= {"unpaired": unpaired, "state": "none" if why else "ok", "why": why}
-        found: Any = (
-            paired_quantile(cases["value"], q, level=level)
-            if once
-            else quantile_units(cases["value"], cases["weight"], cases["unit"], q, level=level)
-        )
-        ends = {"value": found.value, "low": found.low, "high": found.high}
-        row |= ends if not why else {}
+        row |= {"unpaired": alone, "state": "none" if why else "ok", "why": why}
         row["method"] = "order statistics" if once else "Woodruff, by unit"
-        said = [note or found.note, lost, "" if runs.checked else UNCHECKED]
-        rows.append(row | {"note": "; ".join(filter(None, said))})
+        results: list[Any] = [
+            quantile_units(pairs["value"], pairs["weight"], pairs[key], q, level=level)
+            for key in keys or ["case_id"]
+        ]
+        if once:
+            results = [paired_quantile(pairs["value"], q, level=level)]
+        ends = [(result.low, result.high) for result in results]
+        if not why:
+            row["value"] = results[0].value
+            row["low"], row["high"] = np.min(ends, axis=0)[0], np.max(ends, axis=0)[1]
+        notes = [f"not computable: {why}" if why else results[0].note, left if neither else ""]
+        row["note"] = "; ".join(filter(None, [*notes, "" if runs.checked else UNCHECKED]))
+        rows.append(row)
     return rows
 
 
 def differences(
     runs: Outcomes, column: str, baseline: str, mode: str, per: str, keys: Sequence[str]
-) -> tuple[list[tuple[Any, Any, float, float]], int]:
-    """Case, unit, weight and difference, one entry a pair of runs (or a case); and the cases known
-    in one mode only.
+) -> tuple[pd.DataFrame, int, int]:
+    """All pairs of runs of a case (or its means) with `value`, `weight` and unit; and how many
+    cases have the number in one of the modes only, and in neither. Without a column there are none.
     """
+    if not column:
+        return pd.DataFrame(columns=["case_id", "value", "weight", *keys], dtype=float), 0, 0
     rows = runs.table.filter(nw.col("mode").is_in([baseline, mode])).select(
         "case_id", "mode", *labels(runs, keys), nw.col(column).cast(nw.Float64).alias("_value")
     )
-    table = pandas_of(rows.filter(~nw.col("_value").is_null()))
-    sides = [table[table["mode"] == name].groupby("case_id") for name in (mode, baseline)]
+    table = filled(pandas_of(rows), keys)
+    known = table.dropna(subset="_value")
     if per == "case":
-        first, second = (side["_value"].mean() for side in sides)
-    else:
-        first, second = (side["_value"].apply(np.array) for side in sides)
-    shared = first.index.intersection(second.index)
-    unit = table.drop_duplicates("case_id").set_index("case_id")[keys[0]] if keys else None
-    found = []
-    for case in sorted(shared):
-        gaps = np.subtract.outer(np.atleast_1d(first[case]), np.atleast_1d(second[case])).ravel()
-        mine = case if unit is None else unit[case]
-        found += [(case, mine, 1 / len(gaps), float(gap)) for gap in gaps]
-    return found, len(first.index.symmetric_difference(second.index))
-
-
-def without(runs: Outcomes, column: str, baseline: str, mode: str, known: int) -> str:
-    """How many cases have the number in neither mode, for they are in no count of the table."""
-    rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
-    cases = int(
-        pandas_of(rows.select(nw.col("case_id").n_unique().alias("cases")))["cases"].iloc[0]
-    )
-    left = cases - known
-    return (
-        f"{left} case{'s have' if left > 1 else ' has'} no {column} in either mode" if left else ""
-    )
+        known = known.groupby(["case_id", "mode", *keys], as_index=False)["_value"].mean()
+    first, second = (known[known["mode"] == name] for name in (mode, baseline))
+    pairs = first.merge(second[["case_id", "_value"]], on="case_id").sort_values("case_id")
+    value = pairs["_value_x"] - pairs["_value_y"]
+    size = pairs.groupby("case_id")["case_id"].transform("size")
+    cases, some = table["case_id"].nunique(), known["case_id"].nunique()
+    pairs = pairs.assign(value=value, weight=1 / size)
+    return pairs, some - pairs["case_id"].nunique(), cases - some
 
 
 def not_computable(runs: Outcomes, column: str, baseline: str, mode: str) -> str:
@@ -187,26 +174,20 @@ def not_computable(runs: Outcomes, column: str, baseline: str, mode: str) -> str
     have = runs.columns
     if "case_id" not in have:
         return "a table of counts has no cases to pair"
-    if column not in have:
-        if column in REASONS:
-            return f"{REASONS[column]}; the record has no column {column}"
-        raise ValueError(f"there is no column {column!r}; the columns are {', '.join(have)}")
+    if column not in have and column in REASONS:
+        return f"{REASONS[column]}; the record has no column {column}"
+    check_columns(runs, [column], "column")
     if not runs.table.collect_schema()[column].is_numeric():
         raise ValueError(f"{column} holds no numbers")
+    two = runs.where(mode=[baseline, mode])
     if not runs.pooled and "suite_version" in have:
-        cells = cube(runs.where(mode=[baseline, mode]), ["mode", "suite_version"], [])
-        found = {
-            one: sorted(part)
-            for one, part in cells.groupby("mode")["suite_version"].unique().items()
-        }
-        if len({version for several in found.values() for version in several}) > 1:
-            said = ", ".join(f"{one} {' and '.join(found[one])}" for one in (baseline, mode))
-            return f"suite versions differ ({said}); runs.pool_versions() accepts them"
+        cells = cube(two, ["mode", "suite_version"], [])
+        suites = cells.groupby("mode")["suite_version"].unique().map(sorted)
+        if cells["suite_version"].nunique() > 1:
+            words = ", ".join(f'"{name}" {" and ".join(suites[name])}' for name in (baseline, mode))
+            return f"suite versions differ ({words}); runs.pool_versions() accepts them"
     if "cache_hits" in have:
-        rows = runs.table.filter(nw.col("mode").is_in([baseline, mode]))
-        most = pandas_of(rows.select(nw.col("cache_hits").cast(nw.Float64).max().alias("most")))[
-            "most"
-        ].iloc[0]
-        if pd.notna(most) and most > 0:
+        cached = two.table.select(nw.col("cache_hits").cast(nw.Float64).max().alias("most"))
+        if pandas_of(cached)["most"].fillna(0).iloc[0] > 0:
             return f"cached answers make {column} meaningless (cache_hits above 0 in these modes)"
     return ""

@@ -156,7 +156,7 @@ def tested(rates: Rates, asked: Asked) -> dict[str, Any]:
     if rates.once and not asked.keys:
         return plain_test(rates, asked.level)
     a, b = np.repeat(rates.a, rates.cases), np.repeat(rates.b, rates.cases)
-    marks = [np.repeat(label, rates.cases) for label in rates.labels]
+    marks = [np.repeat(pd.factorize(label)[0], rates.cases) for label in rates.labels]
     if len(marks) == 2:
         result: Any = paired_crossed(a, b, *marks, level=asked.level)
         units, method = result.units, "largest of two sign flips and the two-way test"
@@ -172,8 +172,8 @@ def tested(rates: Rates, asked: Asked) -> dict[str, Any]:
         notes.append(f"{len(a):,} cases from {who} {worth}")
     notes += [
         f"cases without {key} count as one cluster"
-        for key, mark in zip(asked.keys, marks, strict=True)
-        if (mark == NO_VALUE).any()
+        for key, label in zip(asked.keys, rates.labels, strict=True)
+        if (label == NO_VALUE).any()
     ]
     if not marks:
         notes.append("the unit is the case: runs are averaged first")

@@ -4,65 +4,72 @@ cases.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from ..count.cube import vectors
+from ..escape import plain
 from ..metrics import Metric
+from ..outcomes.frames import plural
 from ..outcomes.table import Outcomes
 
 DESCRIBED = ("tier", "scope", "suite", "category", "carrier", "attack")
 
 
+@dataclass(frozen=True)
 class Unpaired:
-    """The cases left out of one family of comparisons; counted once, and only when somebody
-    asks.
-    """
+    """The cases left out of one family of comparisons; counted once, when somebody asks."""
 
-    def __init__(self, runs: Outcomes, one: Metric, modes: list[str], strata: list[str]) -> None:
-        self.runs, self.one, self.modes, self.strata = runs, one, modes, strata
-        have = runs.columns
-        self.where = next((name for name in DESCRIBED if name in have and name not in strata), None)
+    runs: Outcomes
+    metric: Metric
+    modes: list[str]
+    strata: list[str]
+
+    @cached_property
+    def where(self) -> str | None:
+        """The stratum that describes the cases."""
+        have = [name for name in self.runs.columns if name not in self.strata]
+        return next((name for name in DESCRIBED if name in have), None)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The vectors of all modes with the stratum that describes the cases."""
+        """The vectors of all modes with that stratum."""
         keep = [*self.strata, *([self.where] if self.where else [])]
-        return vectors(self.runs, self.one, self.modes, keep)
+        return vectors(self.runs, self.metric, self.modes, keep)
 
-    def note(self, row: dict[str, Any]) -> str:
+    def note(self, row: Mapping[str, Any]) -> str:
         """For each mode with such cases: how many, from which stratum, and the event on left-out
         and kept cases.
         """
         if not row["unpaired"]:
             return ""
-        table = self.table
+        part = self.table
         for key in self.strata:
-            table = table[table[key] == row[key]]
-        pair = [self.modes.index(row["mode_a"]), self.modes.index(row["mode_b"])]
-        said = (
-            _one_mode(table, place, other, self.modes[place], self.where)
-            for place, other in (pair, pair[::-1])
-        )
-        return "; ".join(filter(None, said))
+            part = part[part[key] == row[key]]
+        first, second = (self.modes.index(row[name]) for name in ("mode_a", "mode_b"))
+        texts = [self.of_mode(part, *pair) for pair in ((first, second), (second, first))]
+        return "; ".join(filter(None, texts))
 
-
-def _one_mode(table: pd.DataFrame, place: int, other: int, mode: str, where: str | None) -> str:
-    mine, theirs = table[f"n{place}"] > 0, table[f"n{other}"] > 0
-    only, kept = table[mine & ~theirs], table[mine & theirs]
-    if only.empty:
-        return ""
-    cases = int(only["cases"].sum())
-    parts = only.groupby(where, sort=True)["cases"].sum() if where else pd.Series(dtype="int64")
-    places = (
-        f" ({where} {', '.join(f'{str(name)[:40]} {n}' for name, n in parts.head(4).items())})"
-        if where
-        else ""
-    )
-    said = f"{cases} {'case' if cases == 1 else 'cases'} known in {mode} only{places}: the event in {_of(only, place)}"
-    return f"{said} of them, in {_of(kept, place)} of the kept" if len(kept) else f"{said} of them"
+    def of_mode(self, part: pd.DataFrame, place: int, other: int) -> str:
+        """The cases that are known in one of two modes only."""
+        mine, theirs = part[f"n{place}"] > 0, part[f"n{other}"] > 0
+        only, kept = part[mine & ~theirs], part[mine & theirs]
+        if only.empty:
+            return ""
+        where = ""
+        if self.where:
+            sizes = only.groupby(self.where)["cases"].sum().head(4)
+            where = (
+                f" ({self.where} {', '.join(f'{plain(name)} {n}' for name, n in sizes.items())})"
+            )
+        cases = plural(int(only["cases"].sum()), "case")
+        words = f'{cases} known in "{self.modes[place]}" only{where}: the event in'
+        beside = f", in {_of(kept, place)} of the kept" if len(kept) else ""
+        return f"{words} {_of(only, place)} of them{beside}"
 
 
 def _of(table: pd.DataFrame, place: int) -> str:

@@ -24,6 +24,7 @@ from . import table
 from ._archives import member_bytes, members_of, open_zip
 from ._files import Tally, json_value, names_in, progress, texts
 from .recognise import Head, head_of, holds
+from .run import Asked, outcomes_of
 
 NAME = "AgentDojo or AgentDyn runs (folder, zip, run file or summary table)"
 RUN = ("suite_name", "user_task_id", "injection_task_id")
@@ -80,7 +81,9 @@ def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> 
     own = {"case_id", "attack_success", "attack_resisted"} & set(options)
     heads = [None if path.is_dir() else head_of(path) for path in paths]
     if own and all(head is not None and not head.members for head in heads):
-        return table.read(paths, named=named, **options)
+        rules = {name: options.pop(name, None) for name in ("keep", "check")}
+        asked = Asked(options, named)
+        return outcomes_of(table.parse(paths, asked), asked, **rules)
     tally = Tally()
     parts = [_part(path, head, tally) for path, head in zip(paths, heads, strict=True)]
     frame = pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)

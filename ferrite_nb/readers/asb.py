@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..outcomes.declare import some
-from ..outcomes.table import Outcomes, outcomes
 from . import table
 from ._files import Tally
 from .recognise import Head, head_of, holds
+from .run import Asked, Run
 
 NAME = "Agent Security Bench results (CSV)"
 COLUMNS = ("Agent Name", "Attack Tool", "Attack Successful")
@@ -24,6 +24,7 @@ RENAMED = {
     "Refuse Result": "refused",
     "Aggressive": "aggressive",
 }
+CLEAN = re.compile(r"(?:^|[_. -])clean(?:[_. -]|$)", re.IGNORECASE)
 # `messages` holds a Python literal with the whole conversation: never evaluated, never kept.
 DROPPED = ["messages", "Memory Found", "run"]
 
@@ -33,22 +34,32 @@ def sniff(head: Head) -> bool:
     return holds(head, COLUMNS)
 
 
-def read(paths: Sequence[Path], *, named: str | None = None, **options: Any) -> Outcomes:
-    """Outcomes of runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are
-    crossed clusters.
+def parse(paths: Sequence[Path], asked: Asked) -> list[Run]:
+    """Runs; the mode is the file (or the column `run`), `agent` and `attack_tool` are crossed
+    clusters. A file called clean has no attack in it: its rows are normal tasks.
     """
-    if {"case_id", "attack_success", "attack_resisted"} & set(options):
-        return table.read(paths, named=named, **options)
+    if asked.outcomes:
+        return table.parse(paths, asked)
     tally = Tally()
     parts = []
     for path in paths:
         frame = table.text_frame(head_of(path), tally)
-        frame["mode"] = frame["run"] if "run" in frame else named or path.name.split(".")[0]
+        frame["mode"] = frame["run"] if "run" in frame else asked.named or path.name.split(".")[0]
         parts.append(frame)
     frame = pd.concat(parts, ignore_index=True)
     frame = frame.drop(columns=[name for name in DROPPED if name in frame]).rename(columns=RENAMED)
     frame["case_id"] = frame["agent"] + "/" + frame["attack_tool"]
-    frame["kind"] = "attack"
-    return outcomes(
-        frame, read_from=some([path.name for path in paths], 4), notes=tally.notes(), **options
-    )
+    clean = frame["mode"].str.contains(CLEAN)
+    frame["kind"] = clean.map({True: "benign", False: "attack"}).astype("str")
+    if clean.any():
+        tally.add("rows of a clean run, without an attack: benign", times=int(clean.sum()))
+    return [
+        Run(
+            paths[0],
+            frame,
+            only={"attack_success": "attack"},
+            cluster=("agent", "attack_tool"),
+            name=some([path.name for path in paths], 4),
+            notes=tally.notes(),
+        )
+    ]

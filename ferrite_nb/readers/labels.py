@@ -90,7 +90,8 @@ def read_labels(path: str | Path, *, threshold: float | None = None) -> pd.DataF
     head.refuse()
     if pyrit.is_metrics(head):
         return pyrit.counts(path)
-    frame = table.text_frame(head, Tally()).drop(columns=[*pyrit.TEXTS, "source"], errors="ignore")
+    frame = table.text_frame(head, Tally()).drop(columns=[*pyrit.TEXTS], errors="ignore")
+    frame = once(frame, "item").drop(columns="source")
     if "item" not in frame:
         frame.insert(0, "item", [str(row) for row in range(1, len(frame) + 1)])
     graded = [name for name in frame if _is_graded(frame[name], name)]
@@ -109,6 +110,27 @@ def read_labels(path: str | Path, *, threshold: float | None = None) -> pd.DataF
         elif not _is_text(name) and set(map(spelled, frame[name])) <= TRUE | FALSE | MISSING:
             tokens = frame[name].map(spelled)
             frame[name] = tokens.isin(TRUE).astype("boolean").where(~tokens.isin(MISSING))
+    return frame
+
+
+def once(frame: pd.DataFrame, item: str) -> pd.DataFrame:
+    """The rows of a file that names its items, each item once: copies count once.
+
+    Raises
+    ------
+    OutcomesError: two rows of one item that differ; the message names both places.
+    """
+    if item not in frame:
+        return frame
+    facts = [name for name in frame if name != "source"]
+    frame = frame.drop_duplicates(facts, ignore_index=True)
+    twice = frame[frame[item] == frame.loc[frame[item].duplicated(), item].min()]
+    if len(twice):
+        raise OutcomesError(
+            f"{some(twice['source'], 3)}: the item {str(twice[item].iloc[0])[:80]!r} stands in "
+            f"{len(twice)} rows that differ; keep one row of it",
+            column=item,
+        )
     return frame
 
 

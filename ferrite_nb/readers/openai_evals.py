@@ -184,9 +184,10 @@ def summary(log: Log) -> list[str]:
     notes = [
         f"OpenAI evals: {len(log.verdicts):,} verdicts on {len(judged):,} samples; the final report is not used"
     ]
-    if log.errors:
-        notes.append(f"samples with an error event, whose outcome is missing: {len(log.errors):,}")
     again = sum(log.errors.get(sample, (line,))[0] < line for sample, line, _ in log.verdicts)
+    if len(log.errors) > again:
+        lost = len(log.errors) - again
+        notes.append(f"samples with an error event, whose outcome is missing: {lost:,}")
     if again:
         notes.append(
             Note(

@@ -64,6 +64,8 @@ def read_scores(path: str | Path, *, score: str = "score", label: str = "label")
     head = head_of(path)
     head.refuse()
     frame = table.text_frame(head, Tally())
+    if {"id", "item"} & set(frame):  # a copy of a row is no second item
+        frame = frame.drop_duplicates(frame.columns.difference(["source"]), ignore_index=True)
     names = {name.lower(): name for name in frame.columns}
     for wanted in (score, label):
         if wanted not in frame:

@@ -24,6 +24,7 @@ from ..outcomes.frames import some
 from ._combine import connection
 from ._files import PIECE, Tally, open_file, progress, texts
 from ._text import csv_frame, excel_frame, flat, header_of, json_frame
+from .profile import BLANK, Proposal, proposal_of
 from .recognise import Head, head_of
 from .run import Asked, Run, places
 
@@ -82,6 +83,7 @@ def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -
             for head, label in zip(progress(heads, "reading"), labels, strict=True)
         ]
         frame = pd.concat(frames, ignore_index=True)
+        _known(frame, paths, asked)
     return [
         Run(
             paths[0],
@@ -92,6 +94,24 @@ def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -
             declared=asked.declared,
         )
     ]
+
+
+def _known(frame: pd.DataFrame, paths: Sequence[Path], asked: Asked) -> None:
+    """Raise for a table of which nobody has said what its columns are, with the line to type."""
+    keys = {"case_id", "mode", "rows"} & {*frame.columns, *asked.declared}
+    if keys or asked.named or {"k", "n"} <= set(frame.columns) or asked.declared:
+        return
+    found = proposal_of(frame.drop(columns="source"))
+    if BLANK not in found.declared or not isinstance(found.declared.get("case_id"), str):
+        return
+    name = str(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+    raise OutcomesError(
+        f"{some(places(paths), 4)}: no column case_id; the columns are {some(frame.columns[:-1])}. "
+        f"Say what they are: {found.python(name)}; {found.question}",
+        column="case_id",
+        fix="case_id",
+        file=paths[0].name,
+    )
 
 
 def _is_weight(head: Head, name: str) -> bool:
@@ -138,6 +158,18 @@ def text_frame(
             [(label or name) + one.removeprefix(name) for one in found], dtype="str"
         )
     return frame
+
+
+def propose(path: str | Path) -> Proposal:
+    """The profile of a file with a table, and the line that would read it.
+
+    Raises
+    ------
+    OutcomesError: the file is no table, or damaged.
+    """
+    head = head_of(Path(path))
+    head.refuse()
+    return proposal_of(text_frame(head, Tally()).drop(columns="source"))
 
 
 def hive(path: Path) -> dict[str, str | None]:

@@ -276,6 +276,8 @@ def measured(row: Mapping[str, Any]) -> Cell:
 
 def _difference(row: Mapping[str, Any], value: Any, notes: tuple[str, ...]) -> Cell:
     why = "" if missing(row.get("why")) else str(row["why"])
+    if missing(value) and row.get("state") == "ok":  # a test between strata or of all modes
+        return Cell("-", notes=notes)
     text = difference_text(value, row["low"], row["high"], why=why)
     if missing(value):
         return Cell(text, why=text, notes=notes)

@@ -99,7 +99,8 @@ def counts_of(
     wrong = kk > nn
     if wrong.any():
         raise ValueError(
-            f"{k_name} must be at most {n_name}, got {k_name} = {kk[wrong].flat[0]} of {n_name} = {nn[wrong].flat[0]}"
+            f"{k_name} must be at most {n_name}, got {k_name} = {kk[wrong].flat[0]} of "
+            f"{n_name} = {nn[wrong].flat[0]}"
         )
     return kk, nn
 
@@ -109,7 +110,8 @@ def series(k: Any, n: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     kk, nn = counts(k, "k"), counts(n, "n")
     if kk.ndim != 1 or nn.ndim != 1 or kk.size != nn.size:
         raise ValueError(
-            f"k and n must be lists of one length, one entry per group, got shapes {kk.shape} and {nn.shape}"
+            f"k and n must be lists of one length, one entry per group, "
+            f"got shapes {kk.shape} and {nn.shape}"
         )
     return counts_of(kk, nn)
 
@@ -122,10 +124,8 @@ def items(value: Any, name: str) -> list[Any]:
         raise TypeError(f"{name} must be a list, got {value!r}") from None
 
 
-def numbers(value: Any, name: str) -> NDArray[np.float64]:
-    """A list of finite numbers as floats; text and None raise TypeError, NaN and infinity
-    ValueError.
-    """
+def floats(value: Any, name: str) -> NDArray[np.float64]:
+    """A list of numbers as floats, NaN and infinity among them; text and None raise TypeError."""
     array = np.asarray(value)
     if array.ndim != 1:
         raise ValueError(f"{name} must be a list of numbers, got an array of shape {array.shape}")
@@ -133,13 +133,18 @@ def numbers(value: Any, name: str) -> NDArray[np.float64]:
         for item in array:
             if item is None or isinstance(item, _NO_NUMBER):
                 raise TypeError(f"{name} must be numbers, got {_shown(item)}")
-    floats = array.astype(np.float64, copy=False)
-    bad = floats[~(np.abs(floats) <= LARGEST_NUMBER)]
+    return array.astype(np.float64, copy=False)
+
+
+def numbers(value: Any, name: str) -> NDArray[np.float64]:
+    """A list of finite numbers as floats; NaN and infinity raise ValueError."""
+    array = floats(value, name)
+    bad = array[~(np.abs(array) <= LARGEST_NUMBER)]
     if bad.size:
         raise ValueError(
             f"{name} must be finite numbers up to 1e150, got {bad[0]}; leave missing values out"
         )
-    return floats
+    return array
 
 
 def fraction(value: Any, name: str, *, open_ends: bool = False) -> float:

@@ -8,40 +8,32 @@ cut at m, one game for each side; the interval holds every m whose two games sta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betainc, betaincc, betaln, logsumexp, roots_legendre, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betaln, roots_legendre, xlog1py, xlogy
 
 from . import _check
 from .intervals import Interval
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Ends = tuple[float, float, float]
+_nodes = lru_cache(maxsize=16)(roots_legendre)
 
 
 @dataclass(frozen=True)
-class AnytimePairs:
+class AnytimePairs(Interval):
     """A paired difference with limits and a p-value that hold at all looks together."""
 
     diff: float
-    low: float
-    high: float
     p: float
 
 
 @dataclass(frozen=True)
-class AnytimeClusters:
+class AnytimeClusters(Interval):
     """A rate of cases in clusters with limits that hold after every cluster."""
 
     rate: float
-    low: float
-    high: float
 
 
 def anytime_interval(k: Any, n: Any, *, level: float = 0.95) -> Interval:
@@ -76,14 +68,13 @@ def anytime_interval(k: Any, n: Any, *, level: float = 0.95) -> Interval:
     ([0.0, 0.000178], [0.187163, 0.019571])
     """
     events, cases = _check.counts_of(k, n)
-    level, rest = _check.level_of(level), cases - events
-    a, b = events + 0.5, rest + 0.5
+    level, rest, rate = _check.level_of(level), cases - events, events / np.maximum(cases, 1)
 
-    def wealth(m: Floats, share: Callable[..., Floats]) -> Floats:
+    def wealth(m: Any, share: Any) -> Any:
+        a, b = events + 0.5, rest + 0.5
         bets = betaln(a, b) - betaln(0.5, 0.5) - xlogy(events, m) - xlog1py(rest, -m)
         return bets + np.log(share(a, b, m)) - np.log(share(0.5, 0.5, m))
 
-    rate = events / np.maximum(cases, 1)
     low = np.where(events > 0, _edge(partial(wealth, share=betaincc), rate, 0.0, level), 0.0)
     high = np.where(rest > 0, _edge(partial(wealth, share=betainc), rate, 1.0, level), 1.0)
     return Interval(low, high) if events.ndim else Interval(float(low), float(high))
@@ -123,7 +114,7 @@ def anytime_pairs(both: int, b: int, c: int, neither: int, *, level: float = 0.9
     rate, low, high = _limits(k, n, times, 2, level)
     most = max(_wealth(0.5, k, n, times, 2, upper) for upper in (True, False))
     p = min(1.0, 2 * math.exp(-most))
-    return AnytimePairs(2 * rate - 1, 2 * low - 1, 2 * high - 1, p)
+    return AnytimePairs(diff=2 * rate - 1, low=2 * low - 1, high=2 * high - 1, p=p)
 
 
 def anytime_clusters(
@@ -171,39 +162,34 @@ def anytime_clusters(
     if largest < seen:
         raise ValueError(f"most must be at least the largest cluster, {seen}, got {largest}")
     kinds, times = np.unique(np.stack([events, cases]), axis=1, return_counts=True)
-    return AnytimeClusters(*_limits(kinds[0], kinds[1], times, largest, level))
+    rate, low, high = _limits(kinds[0], kinds[1], times, largest, level)
+    return AnytimeClusters(rate=rate, low=low, high=high)
 
 
-def _limits(k: Counts, n: Counts, times: Counts, most: int, level: float) -> Ends:
+def _limits(k: Any, n: Any, times: Any, most: int, level: float) -> tuple[float, float, float]:
     """Rate and limits of `times` clusters of each kind, k events in n cases."""
     events, cases = int(k @ times), int(n @ times)
     if not cases:
         return math.nan, 0.0, 1.0
-    game = partial(_wealth, k=k, n=n, times=times, most=most)
-    low = _edge(partial(game, upper=False), events / cases, 0.0, level) if events else 0.0
-    high = _edge(partial(game, upper=True), events / cases, 1.0, level) if events < cases else 1.0
-    return events / cases, float(low), float(high)
+    rate, game = events / cases, partial(_wealth, k=k, n=n, times=times, most=most)
+    low = float(_edge(partial(game, upper=False), rate, 0.0, level)) if events else 0.0
+    high = float(_edge(partial(game, upper=True), rate, 1.0, level)) if events < cases else 1.0
+    return rate, low, high
 
 
-def _wealth(m: Any, k: Counts, n: Counts, times: Counts, most: int, upper: bool) -> float:
+def _wealth(m: Any, k: Any, n: Any, times: Any, most: int, upper: bool) -> float:
     """The log capital of the game against m, integrated over the angle of the bet's rate."""
     # more nodes for more bets: the capital gathers at one rate
     nodes, weights = _nodes(96 * (1 + math.isqrt(int(times.sum()) // 1000)))
-    cut = math.asin(math.sqrt(m))
-    angle = nodes * cut if upper else cut + nodes * (math.pi / 2 - cut)
+    cut, part = math.asin(math.sqrt(m)), (nodes + 1) / 2
+    angle = part * cut if upper else cut + part * (math.pi / 2 - cut)
     stake = (np.sin(angle) ** 2 - m) / (m * (1 - m))
     growth = np.maximum(1 + stake[:, None] * (k - m * n) / most, np.finfo(float).tiny)
-    return float(logsumexp(np.log(growth) @ times, b=weights))
+    gains = np.log(growth) @ times
+    return float(gains.max() + math.log(np.exp(gains - gains.max()) @ weights / 2))
 
 
-@lru_cache(maxsize=16)
-def _nodes(size: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes and weights on [0, 1]."""
-    nodes, weights = roots_legendre(size)
-    return (nodes + 1) / 2, weights / 2
-
-
-def _edge(wealth: Callable[[Any], Any], rate: Any, end: float, level: float) -> Floats:
+def _edge(wealth: Any, rate: Any, end: float, level: float) -> Any:
     """Where, on the way from the rate to an end of [0, 1], the capital reaches 2/(1-level)."""
     inside, outside = np.asarray(rate, dtype=float), np.full(np.shape(rate), end)
     for _ in range(60):  # halvings: down to the digits of a float

@@ -168,7 +168,8 @@ def bootstrap_pairs(
         note = "no case differs: the bootstrap has no width; use newcombe or tango"
         return BootstrapPairs(diff, NAN, NAN, note)
     if cases in (cells[1], cells[2]):
-        note = "every case differs in the same direction: the bootstrap has no width; use newcombe or tango"
+        note = "every case differs in the same direction: the bootstrap has no width; "
+        note += "use newcombe or tango"
         return BootstrapPairs(diff, NAN, NAN, note)
     drawn = random.multinomial(cases, np.array(cells) / cases, size=draws)
     low, high = np.quantile(drawn[:, 1] - drawn[:, 2], [tail, 1 - tail])

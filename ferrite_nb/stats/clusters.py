@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, ndtr, stdtrit
 
 from . import _check, _groups
-from .intervals import score_limits
+from .intervals import interval, score_limits
 
 NAN = float("nan")
 HOT, FEW_DF = 0.25, 4.0  # from such a share in one cluster, or below so few, the note speaks
@@ -167,8 +167,8 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     -----
     Without an event, or with nothing but events, each cluster counts once: P(no event) is at most
     (1-p)^G whatever the dependence inside clusters. The first event may lower the upper limit,
-    because it rules all-or-nothing clusters out. Clusters of one case give plain Wilson. `icc_high` is the largest correlation that still agrees with the
-    data (95 % of its weight lies below it).
+    because it rules all-or-nothing clusters out. Clusters of one case give plain Wilson. `icc_high`
+    is the largest correlation that still agrees with the data: 95 % of its weight lies below it.
 
     Source
     ------
@@ -197,7 +197,8 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
     if total_k in (0, total_n):
         n_eff = float(clusters)
         if clusters < total_n:
-            note = f"{total_k} of {total_n} in {clusters} clusters: counted as {clusters}, the worst case"
+            note = f"{total_k} of {total_n} in {clusters} clusters: counted as {clusters}"
+            note += ", the worst case"
     elif clusters < total_n:
         spread = events - cases * rate
         variance = float((spread**2 / (1 - share)).sum()) / total_n**2
@@ -210,12 +211,14 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
         n_eff = min(n_spread * (z / student) ** 2, n_model)
         if largest >= HOT or df < FEW_DF:
             note = (
-                f"one cluster holds {100 * largest:.0f} % of the cases; the {clusters} clusters say "
-                f"as much about the spread as {df + 1:.1f} equal ones"
+                f"one cluster holds {100 * largest:.0f} % of the cases; the {clusters} clusters "
+                f"say as much about the spread as {df + 1:.1f} equal ones"
             )
-    low, high = score_limits(rate, n_eff, z)
-    low = 0.0 if total_k == 0 else float(low)
-    high = 1.0 if total_k == total_n else float(high)
+    if clusters == total_n:  # plain Wilson, bit for bit
+        plain = interval(total_k, total_n, level=level)
+        low, high = plain.low, plain.high
+    else:
+        low, high = _wilson(total_k, total_n, n_eff, z)
     deff = total_n / n_eff
     return ClusteredInterval(rate, low, high, n_eff, icc, deff, df, largest, clusters, note, most)
 
@@ -308,8 +311,7 @@ def _likelihood(
 def crossed_interval(
     k: Any, n: Any, first: Any, second: Any, *, level: float = 0.95
 ) -> CrossedInterval:
-    """The confidence interval of a rate whose cases have two crossed labels, such as user task and
-    injection.
+    """The confidence interval of a rate whose cases have two crossed labels (task, injection).
 
     Parameters
     ----------
@@ -372,7 +374,7 @@ def crossed_interval(
         ]
         deff = max(parts[0] + parts[1] - parts[2], parts[0], parts[1])
         n_eff = _groups.n_eff(total_n, deff)
-    low, high = _limits(total_k, total_n, n_eff, df, level)
+    low, high = _wilson(total_k, total_n, n_eff, _student(df, level))
     return CrossedInterval(rate, low, high, n_eff, deff, df, clusters, "; ".join(notes))
 
 
@@ -471,7 +473,7 @@ def _student(df: int, level: float) -> float:
     return -float(stdtrit(df, (1 - level) / 2))
 
 
-def _limits(total_k: int, total_n: int, n_eff: float, df: int, level: float) -> tuple[float, float]:
-    """Wilson's formula with Student's quantile; exact ends where all outcomes are the same."""
-    low, high = score_limits(total_k / total_n, n_eff, _student(df, level))
+def _wilson(total_k: int, total_n: int, n_eff: float, z: float) -> tuple[float, float]:
+    """Wilson's formula; exact ends where all outcomes are the same."""
+    low, high = score_limits(total_k / total_n, n_eff, z)
     return 0.0 if total_k == 0 else float(low), 1.0 if total_k == total_n else float(high)

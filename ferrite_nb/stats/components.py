@@ -14,11 +14,9 @@ from scipy.special import stdtrit
 from . import _check, _groups
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 FEW_LEVELS = 5
 MEAN, REPEAT = "mean", "repeat"
 MOST_BLOCKS = 20  # of levels left out together, where a facet has more levels
-MOST_GAIN = 1 - math.sqrt(0.5)  # all of the variance halved
 SINGULAR, SLACK = 1e-10, 1e-6
 
 
@@ -92,17 +90,15 @@ def components(
     >>> facets = {"template": [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], "case": [0, 0, 1, 1] * 3}
     >>> result = components(outcome, facets)
     >>> {name: round(value, 3) for name, value in result.share.items()}
-    {}
+    {'template': 0.0, 'case': 0.0, 'template x case': 0.25, 'repeat': 0.75}
     """
-    values = _check.numbers(outcome, "outcome")
-    rows = len(values)
+    values, level = _check.numbers(outcome, "outcome"), _check.level_of(level)
+    rows, together = len(values), " x ".join(facets)
     code = {name: _groups.codes(labels, name, rows)[0] for name, labels in facets.items()}
     if not code or {MEAN, REPEAT} & set(code):
         raise ValueError(f"facets need names other than {MEAN} and {REPEAT}, got {list(code)}")
     cells = np.unique(np.stack(list(code.values())), axis=1, return_inverse=True)[1].ravel()
-    crossed = rows and len(code) == 2 and _levels(cells) < rows
-    together = " x ".join(code) if len(code) == 2 else ""
-    if crossed and _levels(cells) > max(map(_levels, code.values())):
+    if len(code) == 2 and max(map(_levels, code.values())) < _levels(cells) < rows:
         code[together] = cells
     if repeat:
         code[REPEAT] = np.arange(rows)
@@ -111,80 +107,66 @@ def components(
     if not rows:
         nothing = dict.fromkeys(code, math.nan)
         return Components(*[nothing] * 5, levels, few, math.nan, math.nan, "no row")
-    level = _check.level_of(level)
     component, part, gain, lost = _fit(values, code)
     if lost:
         raise Confounded(
             f"facets {', '.join(lost)} are confounded: these rows cannot tell them apart "
             f"({MEAN}: a facet of one level; {REPEAT}: a level for every row); leave one out"
         )
-    low, high = _about(values, code, part[: len(facets)], gain, level)
-    for place, name in enumerate(code):
-        # nobody buys pairs; without repeats the interaction is in the rest
-        if name == together or (name == REPEAT and _levels(cells) == rows):
-            gain[place] = low[place] = high[place] = math.nan
-    total = float(part.sum())
-    share = part / (total or math.nan)
-    tables = [
-        dict(zip(code, each.tolist(), strict=True)) for each in (component, share, gain, low, high)
-    ]
-    below = [name for name, value in tables[0].items() if value < 0]
-    note = f"negative, counted as 0: {', '.join(below)}" if below else ""
+    # nobody buys pairs; where no cell was repeated, what repeats would bring is not known
+    unknown = {together} if len(facets) == 2 else set()
+    unknown |= {REPEAT} if _levels(cells) == rows else set()
+    bought = np.where([name in unknown for name in code], math.nan, 1.0)
+    limits = _limits(values, code, part[: len(facets)], gain, level)
+    arrays = (component, part / (part.sum() or math.nan), *(bought * x for x in (gain, *limits)))
+    tables = [dict(zip(code, map(float, each), strict=True)) for each in arrays]
+    below = ", ".join(name for name, value in tables[0].items() if value < 0)
+    note = f"negative, counted as 0: {below}" if below else ""
     naive = math.sqrt(values.var(ddof=1) / rows)
-    return Components(*tables, levels, few, math.sqrt(total), naive, note)
+    return Components(*tables, levels, few, math.sqrt(part.sum()), naive, note)
 
 
-def _levels(code: Codes) -> int:
+def _levels(code: Any) -> int:
     return int(code.max(initial=-1)) + 1
 
 
-def _fit(values: Floats, code: dict[str, Codes]) -> tuple[Floats, Floats, Floats, list[str]]:
+def _fit(values: Floats, code: dict[str, Any]) -> tuple[Floats, Floats, Floats, list[str]]:
     """Components, their parts of the variance of the mean, gains by doubling, and what is
     confounded: Henderson's equations T_f = N mean² + sum over g of component_g sum of n_ab²/n_a.
     """
     from scipy.sparse import csr_array
 
-    rows, ones = len(values), np.ones(len(values))
-    groups = [np.zeros(rows, dtype=np.intp), *code.values()]
-    designs = [csr_array((ones, (np.arange(rows), each))) for each in groups]
-    sizes = [np.bincount(each) for each in groups]
+    rows, names = len(values), (MEAN, *code)
+    groups = (np.zeros(rows, dtype=np.intp), *code.values())
+    designs = [csr_array((np.ones(rows), (np.arange(rows), each))) for each in groups]
     joint = [[one.T @ other for other in designs] for one in designs]
-    matrix = np.array(
-        [
-            [((counts**2).sum(axis=1) / n).sum() / rows for counts in line]
-            for line, n in zip(joint, sizes, strict=True)
-        ]
-    )
+    sizes = [np.bincount(each) for each in groups]
+    lines = zip(joint, sizes, strict=True)
+    matrix = np.array([[((x**2).sum(axis=1) / n).sum() / rows for x in row] for row, n in lines])
     _, scale, vectors = np.linalg.svd(matrix)
     lost = np.abs(vectors[scale < SINGULAR * scale[0]]).max(axis=0, initial=0) > SLACK
     if lost.any():
         nothing = np.full(len(code), math.nan)
-        names = (MEAN, *code)
         return nothing, nothing, nothing, [names[at] for at in np.flatnonzero(lost)]
-    from_first = values - values[0]  # the same components, and exactly 0 where nothing varies
-    squares = [
-        float((one.T @ from_first) ** 2 @ (1 / n)) / rows
-        for one, n in zip(designs, sizes, strict=True)
-    ]
+    # from the first value on: the same components, and exactly 0 where nothing varies
+    sums = [one.T @ (values - values[0]) for one in designs]
+    squares = [float((s**2 / n).sum()) / rows for s, n in zip(sums, sizes, strict=True)]
     component = np.linalg.solve(matrix, squares)[1:]
     part = np.maximum(component, 0) * matrix[0, 1:]
     # twice the levels of f halve what varies from one of them to the next: all that is nested in f
     nested = np.array([[each.nnz == each.shape[1] for each in line[1:]] for line in joint[1:]])
-    gain = 1 - np.sqrt(1 - nested @ part / (2 * (part.sum() or math.nan)))
-    return component, part, gain, []
+    return component, part, 1 - np.sqrt(1 - nested @ part / (2 * part.sum() or math.nan)), []
 
 
-def _about(
-    values: Floats, code: dict[str, Codes], part: Floats, gain: Floats, level: float
+def _limits(
+    values: Floats, code: dict[str, Any], part: Floats, gain: Floats, level: float
 ) -> tuple[Floats, Floats]:
     """Limits of the gains, leaving out levels of the facet with the largest part."""
-    chosen = list(code.values())[int(np.argmax(part))]
+    chosen, gains = list(code.values())[int(np.argmax(part))], []
     blocks = max(min(_levels(chosen), MOST_BLOCKS), 2)
-    gains = []
     for block in range(blocks):
         kept = chosen % blocks != block
         inside = {name: _groups.compact(each[kept])[0] for name, each in code.items()}
         gains.append(_fit(values[kept], inside)[2])
-    reach = -float(stdtrit(blocks - 1, (1 - level) / 2)) * np.std(gains, axis=0)
-    reach *= math.sqrt(blocks - 1)
-    return np.maximum(gain - reach, 0), np.minimum(gain + reach, MOST_GAIN)
+    reach = -stdtrit(blocks - 1, (1 - level) / 2) * np.std(gains, axis=0) * math.sqrt(blocks - 1)
+    return np.maximum(gain - reach, 0), np.minimum(gain + reach, 1 - math.sqrt(0.5))

@@ -17,17 +17,6 @@ from scipy.stats import betabinom, binom
 
 from ._check import choice, count, counts, fraction
 from .intervals import interval
-from .planning import mcnemar_power
-
-__all__ = [
-    "ClusterEffect",
-    "cluster_effect",
-    "clustered_counts",
-    "clustered_pass",
-    "expected_best",
-    "holm_power",
-    "within_attempts",
-]
 
 
 @dataclass(frozen=True)
@@ -83,8 +72,7 @@ def clustered_counts(clusters: int, size: int, rate: float, *, icc: float) -> ND
 def cluster_effect(
     clusters: int, size: int, rate: float, *, icc: float, level: float = 0.95
 ) -> ClusterEffect:
-    """Design effect, effective cases, and the true coverage of a Wilson interval that ignores the
-    clusters.
+    """What clusters do to a run: design effect, effective cases, true coverage of plain Wilson.
 
     Parameters
     ----------
@@ -125,8 +113,8 @@ def clustered_pass(
 
     Example
     -------
-    >>> round(clustered_pass(60, 10, 5, 0.02, icc=0.3), 2), round(clustered_pass(60, 10, 5, 0.02, icc=0), 4)
-    (0.16, 0.0195)
+    >>> [round(clustered_pass(60, 10, 5, 0.02, icc=icc), 4) for icc in (0.3, 0)]
+    [0.1649, 0.0195]
     """
     direction, k = choice(direction, "direction", ("at most", "at least")), count(k, "k")
     weights = clustered_counts(clusters, size, rate, icc=icc)
@@ -163,55 +151,3 @@ def within_attempts(rate: float, attempts: Any, *, icc: float = 0.0) -> Any:
         a, b = rate * strength, (1 - rate) * strength
         found = -np.expm1(betaln(a, b + tries) - betaln(a, b))
     return np.asarray(found) if tries.ndim else float(found)
-
-
-def expected_best(n: int, rate: float, variants: int) -> float:
-    """Expected lowest observed rate among variants that are all truly the same.
-
-    Parameters
-    ----------
-    n : cases that each variant is run on, independently.
-    rate : true rate of all of them.
-    variants : how many are tried.
-
-    Returns
-    -------
-    float
-        What "the best of them" shows on average, below the truth. NaN when n or variants is 0.
-
-    Example
-    -------
-    >>> round(expected_best(600, 0.03, 20), 4)
-    0.0178
-    """
-    n, rate, variants = count(n, "n"), fraction(rate, "rate"), count(variants, "variants")
-    if n == 0 or variants == 0:
-        return math.nan
-    # The mean of a count is the sum of P(count > k); the lowest of m exceeds k when all of them do.
-    return float(np.sum(binom.sf(np.arange(n), n, rate) ** variants)) / n
-
-
-def holm_power(n: int, p_b: float, p_c: float, *, family: int = 6, alpha: float = 0.05) -> float:
-    """Power of one McNemar comparison inside a Holm family, by the rule of the smallest p.
-
-    Parameters
-    ----------
-    n, p_b, p_c : as in `mcnemar_power`.
-    family : comparisons in the family (six for four modes).
-    alpha : error rate of the family.
-
-    Returns
-    -------
-    float
-        P(p <= alpha/family): what is found whatever the other comparisons show, hence a lower limit
-        of the power under Holm.
-
-    Example
-    -------
-    >>> round(holm_power(50, 0.12, 0), 4), round(mcnemar_power(50, 0.12, 0), 4)
-    (0.2467, 0.5647)
-    """
-    family, alpha = count(family, "family"), fraction(alpha, "alpha", open_ends=True)
-    if family == 0:
-        raise ValueError("family must be at least 1, got 0")
-    return mcnemar_power(n, p_b, p_c, alpha=alpha / family)

@@ -15,18 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._check import choice, count, fraction, level_of, z_of
+from .intervals import Interval
 from .intervals import interval as proportion_interval
-
-__all__ = [
-    "Alerts",
-    "Auc",
-    "AucDifference",
-    "TprAtFpr",
-    "alerts",
-    "auc",
-    "auc_difference",
-    "tpr_at_fpr",
-]
 
 NAN = math.nan
 Floats = NDArray[np.float64]
@@ -248,7 +238,7 @@ def auc(labels: Any, scores: Any, *, level: float = 0.95) -> Auc:
 
     Example
     -------
-    >>> r = auc([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1], [0.1, 0.1, 0.5, 0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.9, 0.9])
+    >>> r = auc([0] * 6 + [1] * 5, [1, 1, 5, 5, 5, 9, 1, 5, 9, 9, 9])
     >>> round(r.auc, 3), round(r.se, 3)
     (0.7, 0.173)
     """
@@ -373,15 +363,7 @@ def alerts(tpr: float, fpr: float, base_rate: float, per_day: float) -> Alerts:
     return Alerts(precision, right * per_day, wrong * per_day, (1 - tpr) * base_rate * per_day)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Two limits."""
-
-    low: float
-    high: float
-
-
-def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> Limits:
+def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> Interval:
     """The limits of an area under the ROC, also where it is 1.
 
     Parameters
@@ -391,7 +373,7 @@ def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> 
 
     Returns
     -------
-    Limits
+    Interval
         NaN where a class is empty.
 
     Source
@@ -408,7 +390,7 @@ def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> 
     area, z = fraction(theta, "theta"), z_of(level)
     pos, neg = count(n_pos, "n_pos"), count(n_neg, "n_neg")
     if not pos or not neg:
-        return Limits(NAN, NAN)
+        return Interval(NAN, NAN)
     many = (pos + neg) / 2 - 1
 
     def gap(t: float) -> float:
@@ -416,6 +398,6 @@ def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> 
         return abs(area - t) - z * math.sqrt(variance)
 
     dust = 1e-12
-    low = 0.0 if area == 0 else float(brentq(gap, dust, min(area, 1 - dust), xtol=1e-14))
-    high = 1.0 if area == 1 else float(brentq(gap, max(area, dust), 1 - dust, xtol=1e-14))
-    return Limits(low, high)
+    low = brentq(gap, dust, min(area, 1 - dust), xtol=1e-14) if gap(dust) > 0 else 0.0
+    high = brentq(gap, max(area, dust), 1 - dust, xtol=1e-14) if gap(1 - dust) > 0 else 1.0
+    return Interval(float(low), float(high))

@@ -1,9 +1,8 @@
 """Intervals of a difference between two modes: paired counts, unmatched counts, and measured
 overhead.
 
-Two paired methods are offered because no library has either: Newcombe's (closed form, the default)
-    and
-Tango's score interval. Both keep a width when no case differs, where a bootstrap has none.
+Two paired methods are offered because no library has either: Newcombe's (closed form, the default) and Tango's
+score interval. Both keep a width when no case differs, where a bootstrap has none.
 """
 
 from __future__ import annotations
@@ -17,16 +16,7 @@ from scipy.stats import binom
 
 from ._check import choice, count, counts_of, fraction, level_of, z_of
 from .bootstrap import bootstrap_pairs
-from .intervals import interval
-
-__all__ = [
-    "Difference",
-    "PairedDifference",
-    "PairedQuantile",
-    "difference",
-    "paired_difference",
-    "paired_quantile",
-]
+from .intervals import score_limits
 
 
 @dataclass(frozen=True)
@@ -117,27 +107,27 @@ def paired_difference(
     if method == "bootstrap":
         drawn = bootstrap_pairs(both, b, c, neither, level=level, resamples=resamples, seed=seed)
         return PairedDifference((b - c) / n, drawn.low, drawn.high, drawn.note)
-    low, high = _tango(b, c, n, z) if method == "tango" else _newcombe(both, b, c, neither, level)
+    low, high = _tango(b, c, n, z) if method == "tango" else newcombe_limits(both, b, c, neither, z)
     return PairedDifference((b - c) / n, max(-1.0, low), min(1.0, high), "")
 
 
-def _newcombe(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
-    """Method 10: Wilson limits of both rates, joined with a continuity-corrected correlation."""
+def newcombe_limits(
+    both: float, b: float, c: float, neither: float, z: float
+) -> tuple[float, float]:
+    """Newcombe's method 10 for any real counts and any quantile."""
     n = both + b + c + neither
-    first, second = both + b, both + c
-    limits = interval(np.array([first, second]), n, level=level)
-    p1, p2 = first / n, second / n
-    below1, below2 = p1 - float(limits.low[0]), p2 - float(limits.low[1])
-    above1, above2 = float(limits.high[0]) - p1, float(limits.high[1]) - p2
-    cross = float(both * neither - b * c)
+    rates = np.array([(both + b) / n, (both + c) / n])
+    lows, highs = score_limits(rates, n, z)
+    below, above = rates - lows, highs - rates
+    cross = both * neither - b * c
     if cross > 0:
         cross = max(cross - n / 2, 0.0)
-    margins = math.sqrt(first * (n - first)) * math.sqrt(second * (n - second))
-    phi = cross / margins if margins else 0.0
-    down = below1**2 - 2 * phi * below1 * above2 + above2**2
-    up = above1**2 - 2 * phi * above1 * below2 + below2**2
-    # The square can come out below 0 by rounding alone.
-    return p1 - p2 - math.sqrt(max(down, 0.0)), p1 - p2 + math.sqrt(max(up, 0.0))
+    margins = math.sqrt(max((both + b) * (c + neither) * (both + c) * (b + neither), 0.0))
+    phi = cross / margins if margins > 1e-12 else 0.0
+    down = below[0] ** 2 - 2 * phi * below[0] * above[1] + above[1] ** 2
+    up = above[0] ** 2 - 2 * phi * above[0] * below[1] + below[1] ** 2
+    diff = float(rates[0] - rates[1])
+    return diff - math.sqrt(max(down, 0.0)), diff + math.sqrt(max(up, 0.0))
 
 
 def _tango(b: int, c: int, n: int, z: float) -> tuple[float, float]:

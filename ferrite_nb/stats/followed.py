@@ -96,7 +96,7 @@ def within(
     0.3455
     """
     budget, level = _check.count(K, "K"), _check.level_of(level)
-    hit = np.asarray(first, dtype=np.float64)
+    hit = _check.floats(first, "first")
     seen = _check.numbers(followed, "followed")
     if len(hit) != len(seen):
         raise ValueError(f"first and followed have one entry a case, got {len(hit)}, {len(seen)}")

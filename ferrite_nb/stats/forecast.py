@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import _check
-from .intervals import interval
+from .intervals import Interval, interval
 
 FARTHEST = 10  # budgets: beyond this the second half says nothing any more
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Interval):
     """The share broken beyond the budget, between "nothing more breaks" and "it goes on like the
     second half".
     """
 
-    low: float
     at_budget: float
     steady: float
-    high: float
     note: str = ""
 
 
@@ -73,30 +73,26 @@ def forecast(
     >>> round(band.low, 6), round(band.steady, 6), round(band.high, 6)
     (0.130275, 0.269916, 0.364428)
     """
-    given = {"hits_by_half": hits_by_half, "hits": hits, "cases": cases}
-    given |= {"attempts": attempts, "within": within}
+    names = ("hits_by_half", "hits", "cases", "attempts", "within")
+    given = dict(zip(names, (hits_by_half, hits, cases, attempts, within), strict=True))
     early, broken, n, m, to = (_check.count(value, name) for name, value in given.items())
-    level = _check.level_of(level)
     if not (early <= broken <= n and 2 <= m < to):
         need = "hits_by_half <= hits <= cases and 2 <= attempts < within"
         raise ValueError(f"needs {need}, got {given}")
-    left, half, rate = n - early, m // 2, broken / n if n else math.nan
-    why = "" if n else "no case"
+    low, left, half = float(interval(broken, n, level=level).low), n - early, m // 2
+    rate, why = broken / n if n else math.nan, "" if n else "no case"
     if to > FARTHEST * m:
         why = f"beyond {FARTHEST} times the budget of {m} attempts"
     elif n and ((n - broken) / max(left, 1)) ** half < (left / n) ** (m - half) * (1 - 1e-12):
         why = "the hazard rises: the attacker learns or the chance is not constant"
     if why:
-        return Forecast(math.nan, rate, math.nan, math.nan, f"cannot be forecast: {why}")
-    low = float(interval(broken, n, level=level).low)
+        return Forecast(math.nan, math.nan, rate, math.nan, f"cannot be forecast: {why}")
     if broken == n:
         return Forecast(low, 1.0, 1.0, 1.0)
-
-    def logs(k: int, of: int) -> tuple[float, float]:
-        return math.log1p(-k / of), math.log1p(-float(interval(k, of, level=level).high))
-
-    (first, least_first), (second, least_second) = logs(early, n), logs(broken - early, left)
-    more = 1 + (to - m) / (m - half)
-    steady = first + more * second
-    spread = math.hypot(first - least_first, more * (second - least_second))
-    return Forecast(low, rate, -math.expm1(steady), -math.expm1(steady - spread))
+    # log survival of the two halves, at the rates and at their upper limits
+    k, of, times = np.array([early, broken - early]), np.array([n, left]), np.ones(2)
+    times[1] += (to - m) / (m - half)
+    steady = np.log1p(-k / of) * times
+    spread = np.hypot(*(steady - np.log1p(-interval(k, of, level=level).high) * times))
+    goes_on, high = (-np.expm1(steady.sum() - np.array([0, spread]))).tolist()
+    return Forecast(low, high, rate, goes_on)

@@ -12,8 +12,6 @@ from .bootstrap import bootstrap_proportion
 from .intervals import interval
 from .validation import no_better_than_chance
 
-__all__ = ["GarakInterval", "garak_interval"]
-
 NAN = math.nan
 
 

@@ -36,7 +36,7 @@ def homogeneity(k: Any, n: Any, n_eff: Any = None) -> float:
     0.047745
     """
     events, cases = _check.series(k, n)
-    worth = np.asarray(cases if n_eff is None else n_eff, dtype=np.float64)
+    worth = _check.floats(cases if n_eff is None else n_eff, "n_eff")
     used = (cases > 0) & np.isfinite(worth) & (worth > 0)
     rates, weights = events[used] / cases[used], worth[used]
     if len(weights) < 2:

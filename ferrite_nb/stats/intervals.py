@@ -18,7 +18,12 @@ from scipy.special import betainccinv, betaincinv, ndtri
 
 from . import _check
 
-METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
+METHODS = {  # ours, and what statsmodels calls it
+    "wilson": "wilson",
+    "clopper-pearson": "beta",
+    "jeffreys": "jeffreys",
+    "agresti-coull": "agresti_coull",
+}
 _REFUSED = {
     "normal": "the normal interval has no width at 0 of n and covers far too little for rare events"
 }
@@ -108,7 +113,7 @@ def interval(
     0.0
     """
     events, cases = _check.counts_of(k, n)
-    _check.choice(method, "method", METHODS, _REFUSED)
+    _check.choice(method, "method", tuple(METHODS), _REFUSED)
     level = _check.level_of(level)
     if z is not None and method not in ("wilson", "agresti-coull"):
         raise ValueError(
@@ -165,7 +170,7 @@ def limit(k: int, n: int, *, side: str, method: str = "wilson", level: float = 0
         ends = interval(events, cases, method=method, level=2 * level - 1)
         return float(ends.high if side == "upper" else ends.low)
     _check.counts_of(events, cases)
-    _check.choice(method, "method", METHODS, _REFUSED)
+    _check.choice(method, "method", tuple(METHODS), _REFUSED)
     return _inner_limit(events, cases, side, method, level)
 
 
@@ -286,22 +291,11 @@ def _ends(
     k: Floats, n: Floats, method: str, level: float, z: float | None
 ) -> tuple[Floats, Floats]:
     """Both ends before the exact ends are set."""
-    tail = (1 - level) / 2
-    if method in ("wilson", "agresti-coull"):
-        quantile = float(-ndtri(tail)) if z is None else z
-        return (
-            score_limits(k / n, n, quantile)
-            if method == "wilson"
-            else _added_limits(k, n, quantile)
-        )
-    if method == "jeffreys":
-        # not from statsmodels: 0.14.6 takes the upper quantile at 1 - tail, which loses digits near
-        # level 1
-        a, b = k + 0.5, n - k + 0.5
-        return np.asarray(betaincinv(a, b, tail)), np.asarray(betainccinv(a, b, tail))
+    if z is not None:
+        return score_limits(k / n, n, z) if method == "wilson" else _added_limits(k, n, z)
     from statsmodels.stats.proportion import proportion_confint
 
-    low, high = proportion_confint(k, n, alpha=1 - level, method="beta")
+    low, high = proportion_confint(k, n, alpha=1 - level, method=METHODS[method])
     return np.asarray(low), np.asarray(high)
 
 

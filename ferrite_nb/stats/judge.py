@@ -2,10 +2,8 @@
 
 k of n outputs were flagged by the judge. On outputs that people labelled too, tp, fn, tn, fp say
 how good it is: sensitivity Se = tp/(tp + fn), specificity Sp = tn/(tn + fp). Labels from elsewhere
-    lead to
-`rogan_gladen`, labels that are a random part of the same run to `double_sample`. How good a judge
-is by itself stands in `validation.py`, what a garak report prints in `garak.py`; both are offered
-from here too.
+lead to `rogan_gladen`, labels that are a random part of the same run to `double_sample`. How good a
+judge is by itself stands in `validation.py`, what a garak report prints in `garak.py`.
 """
 
 from __future__ import annotations
@@ -19,22 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._check import choice, count, counts_of, fraction, level_of, z_of
-from .garak import GarakInterval, garak_interval
 from .intervals import interval
-from .validation import JudgeValidation, Kappa, judge_validation, kappa, no_better_than_chance
-
-__all__ = [
-    "DoubleSample",
-    "GarakInterval",
-    "JudgeValidation",
-    "Kappa",
-    "RoganGladen",
-    "double_sample",
-    "garak_interval",
-    "judge_validation",
-    "kappa",
-    "rogan_gladen",
-]
+from .validation import no_better_than_chance
 
 NAN = math.nan
 
@@ -336,7 +320,8 @@ def double_sample(
     if tp + fp > k or fn + tn > n - k:
         raise ValueError(
             f"the labels are not a part of this run: {tp + fp} labelled flags of {k}, "
-            f"{fn + tn} labelled unflagged outputs of {n - k}; use rogan_gladen for labels from elsewhere"
+            f"{fn + tn} labelled unflagged outputs of {n - k}; "
+            "use rogan_gladen for labels from elsewhere"
         )
     if n == 0:
         return DoubleSample(NAN, NAN, NAN, NAN, NAN, "no output was judged")

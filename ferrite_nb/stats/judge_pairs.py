@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _check
+from .differences import newcombe_limits
 from .intervals import score_limits
 from .judge import lang_reiczigel
-from .paired import newcombe_limits
 
 NAN = float("nan")
 MOST = 10**12
@@ -83,7 +83,7 @@ def corrected_difference(
     (-0.0176, 0.1536)
     """
     cells = [_check.count(v, n) for v, n in zip((both, b, c, neither), CELLS, strict=True)]
-    sets = [[_check.count(v, "labels") for v in labels] for labels in (labels_a, labels_b or [])]
+    sets = [_four(labels_a, "labels_a"), [] if labels_b is None else _four(labels_b, "labels_b")]
     return after_judge(cells, sets[0], sets[1], _check.z_of(_check.level_of(level)))
 
 
@@ -108,6 +108,14 @@ def after_judge(
 
 
 CELLS = ("both", "b", "c", "neither")
+
+
+def _four(labels: Any, name: str) -> list[int]:
+    """The counts (tp, fn, tn, fp), checked."""
+    counts = [_check.count(value, name) for value in _check.items(labels, name)]
+    if len(counts) != 4:
+        raise ValueError(f"{name} must be the counts (tp, fn, tn, fp), got {len(counts)}")
+    return counts
 
 
 def youden(labels: Sequence[float]) -> float:
@@ -245,8 +253,13 @@ def labels_needed(
     >>> labels_needed(0.12, 300, [0.1, 0.1, 0.1, 0.7], [0.95, 0.7], [0.97, 0.97]).labels
     108
     """
+    half = _check.fraction(half, "half", open_ends=True)
     z, cases = _check.z_of(_check.level_of(level)), _check.count(n, "n")
-    true = [_check.fraction(cell, "cells") * cases for cell in cells]
+    true = [_check.fraction(cell, "cells") * cases for cell in _check.items(cells, "cells")]
+    se, sp = (
+        [_check.fraction(one, name) for one in _check.items(rates, name)]
+        for rates, name in ((se, "se"), (sp, "sp"))
+    )
     counts = _flagged(true, se, sp)
     share = _check.fraction(positives, "positives", open_ends=True)
 

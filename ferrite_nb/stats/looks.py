@@ -18,8 +18,6 @@ from scipy.stats import binom
 from ._check import choice, count, counts, fraction, items
 from .planning import discordant_limit
 
-__all__ = ["Looks", "at_least_once", "repeated_looks", "repeated_tests"]
-
 
 @dataclass(frozen=True)
 class Looks:

@@ -17,8 +17,6 @@ from .intervals import score_limits
 from .permutation import sign_flip
 from .trend import trend
 
-__all__ = ["EqualWeight", "OrderedTrend", "equal_weight", "ordered_trend"]
-
 NAN = float("nan")
 RESAMPLES = (
     10_000  # a p of .05 is then known to within .004; the smallest that can come out is .0001

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr, stdtrit
 
 from . import _check, _groups
-from .intervals import score_limits
+from .differences import newcombe_limits
 from .pairs import holm, mcnemar
 from .permutation import sign_flip
 
@@ -123,6 +123,7 @@ def paired_units(
     (0.5602, 1.0, 0.000977)
     """
     first, second, level = *_rates(a, b), _check.level_of(level)
+    runs = None if runs is None else _check.count(runs, "runs")
     code, groups = _groups.codes(unit, "unit", len(first))
     cases = len(first)
     if not cases:
@@ -176,7 +177,7 @@ def paired_crossed(
 
     Not computable when
     -------------------
-    a key has one value: low and high are NaN.
+    a key has one value: low and high are NaN. A stratum has one value of a key: p is NaN too.
 
     Source
     ------
@@ -213,10 +214,13 @@ def paired_crossed(
             (d[stratum == one], [code[stratum == one] for code, _ in keys]) for one in range(many)
         ]
         cells = [min(len(np.unique(code)) for code in codes) - 1.0 for _, codes in parts]
+        if min(cells) < 1:
+            note = "a stratum has one unit of a key"
+            return PairedCrossed(diff, NAN, NAN, NAN, 0.0, NAN, NAN, units, note=note)
     variances = np.array([_two_way(values, codes) for values, codes in parts]) / cases**2
     variance = float(variances.sum())
-    spread = (variances**2 / np.maximum(cells, 1e-12)).sum()
-    df = fewest - 1.0 if strata is None else float(variance**2 / spread) if variance else cells[0]
+    spread = (variances**2 / cells).sum()
+    df = fewest - 1.0 if strata is None else float(variance**2 / spread) if variance else sum(cells)
     groups = fewest if strata is None else int(sum(cells) + len(cells))
     pure = min(_pure(d, code, many) for code, many in keys)
     n_eff = _worth(rate_a, rate_b, variance, groups, pure, None)
@@ -267,6 +271,10 @@ def missing_state(
     >>> missing_state([1] * 6 + [0] * 4, [0] * 5 + [None] + [0] * 4).state
     'decides nothing'
     """
+    for name, outcomes in (("a", a), ("b", b)):
+        wrong = [x for x in _check.items(outcomes, name) if x not in (0, 1, None)]
+        if wrong:
+            raise ValueError(f"{name} must be 0, 1 or None, got {wrong[0]!r}")
     known = np.array([x is not None and y is not None for x, y in zip(a, b, strict=True)])
     labels = None if unit is None else np.asarray(unit, dtype=object)
 
@@ -363,25 +371,6 @@ def _newcombe(a: Floats, b: Floats, n: float, z: float) -> tuple[float, float]:
     )
     both, only_a, only_b, neither = cells * (n / len(a))
     return newcombe_limits(both, only_a, only_b, neither, z)
-
-
-def newcombe_limits(
-    both: float, b: float, c: float, neither: float, z: float
-) -> tuple[float, float]:
-    """Newcombe's method 10 for any real counts and any quantile."""
-    n = both + b + c + neither
-    rates = np.array([(both + b) / n, (both + c) / n])
-    lows, highs = score_limits(rates, n, z)
-    below, above = rates - lows, highs - rates
-    cross = both * neither - b * c
-    if cross > 0:
-        cross = max(cross - n / 2, 0.0)
-    margins = math.sqrt(max((both + b) * (c + neither) * (both + c) * (b + neither), 0.0))
-    phi = cross / margins if margins > 1e-12 else 0.0
-    down = below[0] ** 2 - 2 * phi * below[0] * above[1] + above[1] ** 2
-    up = above[0] ** 2 - 2 * phi * above[0] * below[1] + below[1] ** 2
-    diff = float(rates[0] - rates[1])
-    return diff - math.sqrt(max(down, 0.0)), diff + math.sqrt(max(up, 0.0))
 
 
 def _subset_limits(sums: Floats, sizes: Floats, level: float) -> tuple[float, float] | None:

@@ -1,9 +1,8 @@
-"""Paired modes: the exact McNemar test, Holm's correction, Cohen's h, and cases that were repeated.
+"""Paired modes: the exact McNemar test, Holm's correction, Cohen's h.
 
 Cases are counted once per pair of modes: `both`, `b` (only the first mode, A), `c` (only the
-    second, B)
-and `neither` had the event. Every difference is A minus B. Its intervals stand in `differences.py`,
-the test for clusters in `permutation.py`; both are offered from here as well.
+second, B) and `neither` had the event. Every difference is A minus B. Its intervals stand in
+`differences.py`, cases that are not independent in `paired.py`.
 """
 
 from __future__ import annotations
@@ -13,36 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, stdtrit
+from scipy.special import betainc
 
-from ._check import choice, count, counts, counts_of, fraction, level_of
-from .differences import (
-    Difference,
-    PairedDifference,
-    PairedQuantile,
-    difference,
-    paired_difference,
-    paired_quantile,
-)
-from .permutation import SignFlip, sign_flip
-
-__all__ = [
-    "Difference",
-    "Holm",
-    "McNemar",
-    "PairedDifference",
-    "PairedQuantile",
-    "RepeatedPairs",
-    "SignFlip",
-    "cohens_h",
-    "difference",
-    "holm",
-    "mcnemar",
-    "paired_difference",
-    "paired_quantile",
-    "repeated_pairs",
-    "sign_flip",
-]
+from ._check import choice, count, fraction
 
 TAIL_TERMS = 100_000  # enough for every tail below 1e-290 with up to 1e10 discordant pairs
 
@@ -68,21 +40,6 @@ class Holm:
     reject: np.ndarray[Any, np.dtype[np.bool_]]
     family_size: int
     tested: int
-
-
-@dataclass(frozen=True)
-class RepeatedPairs:
-    """Result of `repeated_pairs`: all counts are counts of cases."""
-
-    diff: float
-    low: float
-    high: float
-    positive: int
-    negative: int
-    tied: int
-    p: float
-    cases: int
-    note: str
 
 
 def mcnemar(b: int, c: int) -> McNemar:
@@ -214,8 +171,7 @@ def _p_values(p: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def cohens_h(p1: float, p2: float) -> float:
-    """Cohen's effect size of two proportions, signed: 2 asin(sqrt p1) - 2 asin(sqrt p2), in [-pi,
-    pi].
+    """Cohen's signed effect size of two proportions, 2 asin(sqrt p1) - 2 asin(sqrt p2).
 
     Raises
     ------
@@ -234,104 +190,3 @@ def cohens_h(p1: float, p2: float) -> float:
     from statsmodels.stats.proportion import proportion_effectsize
 
     return float(proportion_effectsize(fraction(p1, "p1"), fraction(p2, "p2")))
-
-
-def repeated_pairs(k_a: Any, n_a: Any, k_b: Any, n_b: Any, *, level: float = 0.95) -> RepeatedPairs:
-    """Difference of two modes when cases were run several times: the unit is the case.
-
-    Parameters
-    ----------
-    k_a, n_a, k_b, n_b : one entry per case: k events in n repeats, in the first and the second
-        mode.
-    level : confidence level of the interval.
-
-    Returns
-    -------
-    RepeatedPairs
-        `diff` = mean over cases of k_a/n_a - k_b/n_b, `low`, `high`; the cases with a `positive`,
-        `negative` and no (`tied`) difference; `p` = exact sign test on the cases; `cases`; `note`.
-
-    Not computable when
-    -------------------
-    One case with repeats, or the same difference in all cases: low and high are NaN. No case: all
-        NaN.
-
-    Notes
-    -----
-    Repeats never enter as extra cases: 5 repeats of 200 prompts are 200 cases. With one repeat each
-        the
-    interval is Newcombe's paired one, otherwise mean +- Student's t over the cases, clipped to [-1,
-    1].
-    """
-    level = level_of(level)
-    k_a, n_a = _per_case(k_a, n_a, ("k_a", "n_a"))
-    k_b, n_b = _per_case(k_b, n_b, ("k_b", "n_b"))
-    if n_a.size != n_b.size:
-        raise ValueError(f"both modes need one entry per case, got {n_a.size} and {n_b.size}")
-    kept = (n_a > 0) & (n_b > 0)
-    k_a, n_a, k_b, n_b = k_a[kept], n_a[kept], k_b[kept], n_b[kept]
-    dropped = int((~kept).sum())
-    mean = _mean_difference(k_a, n_a, k_b, n_b, level)
-    signs = np.sign(
-        k_a / n_a - k_b / n_b
-    )  # division rounds correctly: equal rates (1/3, 2/6) are equal floats
-    positive, negative = int((signs > 0).sum()), int((signs < 0).sum())
-    unpaired = f"{dropped} unpaired case{'s' * (dropped > 1)} dropped" if dropped else ""
-    return RepeatedPairs(
-        diff=mean.diff,
-        low=mean.low,
-        high=mean.high,
-        positive=positive,
-        negative=negative,
-        tied=int(signs.size) - positive - negative,
-        p=mcnemar(positive, negative).p if signs.size else math.nan,
-        cases=int(signs.size),
-        note="; ".join(note for note in (mean.note, unpaired) if note),
-    )
-
-
-def _per_case(
-    k: Any, n: Any, names: tuple[str, str]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Counts of one mode as two vectors of the same length."""
-    kk, nn = counts(k, names[0]), counts(n, names[1])
-    if kk.ndim != 1 or kk.shape != nn.shape:
-        raise ValueError(
-            f"{names[0]} and {names[1]} must have one entry per case, got shapes {kk.shape}, {nn.shape}"
-        )
-    return counts_of(kk, nn, names)
-
-
-def _mean_difference(
-    k_a: np.ndarray[Any, Any],
-    n_a: np.ndarray[Any, Any],
-    k_b: np.ndarray[Any, Any],
-    n_b: np.ndarray[Any, Any],
-    level: float,
-) -> PairedDifference:
-    """Mean difference over the cases with Student's t; Newcombe's interval when nothing was
-    repeated.
-    """
-    cases = k_a.size
-    if not cases:
-        return PairedDifference(math.nan, math.nan, math.nan, "no case in both modes")
-    if (n_a == 1).all() and (n_b == 1).all():
-        both, first, second = int((k_a * k_b).sum()), int(k_a.sum()), int(k_b.sum())
-        only_a, only_b = first - both, second - both
-        return paired_difference(both, only_a, only_b, cases - both - only_a - only_b, level=level)
-    differences = k_a / n_a - k_b / n_b
-    diff = math.fsum(differences.tolist()) / cases
-    if cases == 1:
-        return PairedDifference(
-            diff, math.nan, math.nan, "one case: its spread cannot be estimated"
-        )
-    if np.ptp(differences) < 1e-12:
-        return PairedDifference(
-            diff, math.nan, math.nan, "the same difference in every case: no spread"
-        )
-    half = (
-        float(stdtrit(cases - 1, 0.5 + level / 2))
-        * float(differences.std(ddof=1))
-        / math.sqrt(cases)
-    )
-    return PairedDifference(diff, max(-1.0, diff - half), min(1.0, diff + half), "")

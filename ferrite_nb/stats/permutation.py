@@ -14,8 +14,6 @@ import numpy as np
 
 from ._check import count
 
-__all__ = ["SignFlip", "sign_flip"]
-
 EXACT_CLUSTERS = 20  # 2**20 sign patterns are a matter of milliseconds; beyond that they are drawn
 WORD = 8  # bits of a random byte
 BLOCK = 200_000  # numbers held at once while signs are drawn: what a processor keeps near, 1.6 MB

@@ -18,24 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from ._check import choice, count, counts_of, fraction, level_of, z_of
+from ._check import choice, count, counts_of, floats, fraction, level_of, z_of
 from .anytime import anytime_interval
 from .intervals import interval, limit
-
-__all__ = [
-    "LabelsByFlag",
-    "SampleSize",
-    "labels_by_flag",
-    "largest_k",
-    "mcnemar_power",
-    "n_for_h",
-    "n_for_half_width",
-    "n_for_zero_events",
-    "operating_curve",
-    "power_h",
-    "smallest_discordant",
-    "smallest_k",
-]
 
 SLACK = 1e-12  # a bound that equals its threshold passes, whatever the last digit of either
 GATE_METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point", "anytime")
@@ -50,8 +35,7 @@ class SampleSize:
 
 
 def n_for_half_width(p: float, half_width: float, *, level: float = 0.95) -> int:
-    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side of its
-    centre.
+    """Smallest n whose Wilson interval at rate p is at most `half_width` to either side.
 
     Parameters
     ----------
@@ -306,8 +290,9 @@ def smallest_k(
     level: float = 0.95,
     z: float | None = None,
 ) -> int | None:
-    """Smallest number of events in n cases that passes "at least `threshold`"; arguments as in
-    `largest_k`.
+    """Smallest number of events in n cases that passes "at least `threshold`".
+
+    The arguments are those of `largest_k`.
 
     Returns
     -------
@@ -421,8 +406,9 @@ def detectable(n: float, discordant: float, *, power: float = 0.8, alpha: float 
     """
     from scipy.optimize import brentq
 
-    z, more = -float(ndtri(alpha / 2)), float(ndtri(power))
-    n, share = float(n), fraction(discordant, "discordant")
+    z = -float(ndtri(fraction(alpha, "alpha", open_ends=True) / 2))
+    more = float(ndtri(fraction(power, "power", open_ends=True)))
+    n, share = float(floats([n], "n")[0]), fraction(discordant, "discordant")
 
     def gap(delta: float) -> float:
         psi = max(share, delta)

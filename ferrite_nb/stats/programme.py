@@ -14,24 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 from scipy.stats import binom
 
 from ._check import choice, count, counts_of, fraction, items, level_of
 from .intervals import interval
 from .planning import GATE_METHODS, SLACK
-
-__all__ = [
-    "GateSize",
-    "GatesTogether",
-    "PossibleCounts",
-    "gates_together",
-    "n_for_gate",
-    "nested_gates",
-    "passing_rate",
-    "possible_counts",
-    "smallest_n",
-]
 
 LARGEST_N = 10**9  # a requirement that needs more cases than this is no plan
 
@@ -66,29 +53,6 @@ class PossibleCounts:
     possible: bool
     below: int
     above: int
-
-
-def smallest_n(
-    k: int, threshold: float, *, method: str = "wilson", sides: str = "two", level: float = 0.95
-) -> int:
-    """Smallest number of cases at which k events still pass "at most `threshold`".
-
-    Parameters
-    ----------
-    k : events allowed; `threshold`: the largest rate allowed, inside (0, 1).
-    method, sides, level : as in `largest_k`.
-
-    Notes
-    -----
-    For "at least" count the failures: specificity >= 99 % is at most 1 % false alarms.
-
-    Example
-    -------
-    >>> smallest_n(0, 0.001), smallest_n(0, 0.001, method="clopper-pearson", sides="one")
-    (3838, 2995)
-    """
-    k, threshold = count(k, "k"), fraction(threshold, "threshold", open_ends=True)
-    return int(_smallest_sizes(np.array([k]), threshold, _rule(method, sides, level))[0])
 
 
 def _rule(method: str, sides: str, level: float) -> tuple[str, float]:
@@ -140,8 +104,7 @@ def n_for_gate(
     level: float = 0.95,
     step: int = 1,
 ) -> GateSize:
-    """Cases that a gate needs so that a system of a stated true rate passes with a stated
-    probability.
+    """Cases that a gate needs to pass a system of a stated true rate with a stated probability.
 
     Parameters
     ----------
@@ -207,33 +170,6 @@ def _chernoff(k: int, n: int, rate: float) -> float:
         return 0.0
     rest = (1 - share) * math.log((1 - share) / (1 - rate)) if share < 1 else 0.0
     return math.exp(-n * (share * math.log(share / rate) + rest))
-
-
-def passing_rate(n: int, k: int, probability: float, *, direction: str = "at most") -> float:
-    """True rate at which a system passes the gate with this probability.
-
-    Parameters
-    ----------
-    n, k, direction : the gate, as in `operating_curve`.
-    probability : inside (0, 1); .9 and .1 bound what a gate can tell apart.
-
-    Returns
-    -------
-    float
-        NaN when every system passes (k = n "at most", k = 0 "at least").
-
-    Example
-    -------
-    >>> round(passing_rate(600, 5, 0.9), 4), round(passing_rate(600, 5, 0.1), 4)
-    (0.0053, 0.0154)
-    """
-    direction = choice(direction, "direction", ("at most", "at least"))
-    k, n = (int(x) for x in counts_of(count(k, "k"), count(n, "n")))
-    probability = fraction(probability, "probability", open_ends=True)
-    # P(X <= k) is one minus a Beta(k + 1, n - k) distribution function of the rate.
-    if direction == "at most":
-        return float(betaincinv(k + 1, n - k, 1 - probability)) if k < n else math.nan
-    return float(betaincinv(k, n - k + 1, probability)) if k else math.nan
 
 
 def gates_together(passes: Sequence[float]) -> GatesTogether:

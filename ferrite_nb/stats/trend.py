@@ -309,7 +309,7 @@ def seed_spread(k: Any, n: Any) -> SeedSpread:
     Notes
     -----
     Valid when each seed draws its own items. When every seed runs the same items, the counts of
-    different seeds are not independent: use `repeated_pairs` or `clustered_interval`. The spread
+    different seeds are not independent: use `paired_units` or `clustered_interval`. The spread
         over seeds is not
     the error bar of the rate.
 

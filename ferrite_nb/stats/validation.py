@@ -16,8 +16,6 @@ import numpy as np
 from ._check import count, counts, level_of, z_of
 from .intervals import interval
 
-__all__ = ["JudgeValidation", "Kappa", "judge_validation", "kappa"]
-
 NAN = math.nan
 
 
@@ -59,8 +57,7 @@ class JudgeValidation:
 
 
 def judge_validation(tp: int, fn: int, tn: int, fp: int, *, level: float = 0.95) -> JudgeValidation:
-    """A judge against human labels: sensitivity, specificity, agreement, kappa, and the constant
-    judge.
+    """A judge against human labels: Se, Sp, agreement, kappa, and the constant judge.
 
     Parameters
     ----------
@@ -242,8 +239,8 @@ def kappa_limits(yy: int, yn: int, ny: int, nn: int, *, level: float = 0.95) -> 
     def gap(kappa: float) -> float:
         spread = p * (1 - p)
         shares = (p**2 + spread * kappa, 2 * spread * (1 - kappa), (1 - p) ** 2 + spread * kappa)
-        parts = (
-            (n - total * s) ** 2 / (total * max(s, 1e-300))
+        parts = (  # without a case the part is its share alone, also where that share is 0
+            (n - total * s) ** 2 / (total * max(s, 1e-300)) if n else total * max(s, 0.0)
             for n, s in zip(seen, shares, strict=True)
         )
         return sum(parts) - z**2

@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _check
-from .intervals import interval
+from .intervals import Interval, interval
 
 
 @dataclass(frozen=True)
-class Worst:
+class Worst(Interval):
     """Limits of each stratum that hold together, and whether it may have the highest rate."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    possible: NDArray[np.bool_]
+    possible: Any
 
 
 def worst(k: Any, n: Any, *, level: float = 0.95) -> Worst:

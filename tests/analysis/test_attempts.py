@@ -1,4 +1,4 @@
-"""`fnb.attempts`: success within K attempts, against exact counts and the method of Kaplan and Meier."""
+"""`fnb.attempts`: success within K attempts, against exact counts and Kaplan and Meier."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_unequal_follow_up_is_no_bias():
 def test_errors_end_the_follow_up_and_bound_the_rate():
     rows = {f"c{n}": [False, None if n < 10 else False, n < 20] for n in range(100)}
     table = within(fnb.attempts(attempt_rows(rows)))
-    # hits after an error are seen in the floor (20 of 100); an error may have been a hit (20 of 100)
+    # hits after an error are seen in the floor (20 of 100); an error may have been a hit (also 20)
     last = table.iloc[2]
     assert last["floor"] == pytest.approx(0.2) and last["ceiling"] == pytest.approx(0.2)
     assert last["rate"] == pytest.approx(10 / 90) and last["low"] < 10 / 90 < last["high"]
@@ -140,3 +140,96 @@ def test_numbered_attempts_sort_as_numbers():
         }
     )
     assert within(fnb.attempts(fnb.outcomes(frame)))["k"].tolist() == [0] * 9 + [6] * 3
+
+
+def by_hazard(early: int, late: int, cases: int, attempts: int, **more: object) -> fnb.Outcomes:
+    """Cases of which `early` break at the first attempt and `late` at the first of the second
+    half.
+    """
+    half = attempts // 2
+    rows = [
+        (
+            f"c{n}",
+            "On",
+            str(place),
+            (n < early and not place) or (early <= n < early + late and place >= half),
+        )
+        for n in range(cases)
+        for place in range(attempts)
+    ]
+    frame = pd.DataFrame(rows, columns=["case_id", "mode", "repeat", "attack_success"])
+    return fnb.outcomes(frame.assign(**more))
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "cases", "attempts", "budget", "band"),
+    [
+        # low, at the budget, steady, high: closed form and mpmath
+        (29, 14, 250, 25, 50, (0.130275, 0.172, 0.269916, 0.364428)),
+        (29, 14, 250, 25, 100, (0.130275, 0.172, 0.432380, 0.580067)),
+        (0, 0, 100, 10, 40, (0, 0, 0, 0.233978)),
+        (20, 0, 100, 10, 20, (0.133367, 0.2, 0.2, 0.334079)),
+        (3, 2, 40, 5, 10, (0.054595, 0.125, 0.202400, 0.464379)),
+    ],
+)
+def test_a_forecast_is_the_band_of_the_reference(early, late, cases, attempts, budget, band):
+    table = fnb.attempts(by_hazard(early, late, cases, attempts), forecast=budget)
+    row = table.query("quantity == 'forecast'").iloc[0]
+    assert row["state"] == "ok" and row["attempts"] == budget
+    assert row[["low", "floor", "rate", "high"]].tolist() == pytest.approx(list(band), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "budget"),
+    [(2, 30, 20), (20, 5, 101), (20, 5, 10), (20, 5, 4)],  # rising, too far, not beyond
+)
+def test_what_cannot_be_forecast_is_refused(early, late, budget):
+    table = fnb.attempts(by_hazard(early, late, 100, 10), forecast=[budget])
+    row = table.query("quantity == 'forecast'").iloc[0]
+    assert row["state"] == "none" and row["why"] and math.isnan(row["low"])
+
+
+def test_a_forecast_of_clusters_is_wider():
+    runs = by_hazard(29, 14, 250, 25)
+    frame = runs.frame.assign(
+        template=[f"t{int(case[1:]) // 10}" for case in runs.frame["case_id"]]
+    )
+    plain, wide = (
+        fnb.attempts(fnb.outcomes(frame), cluster=key, forecast=50).query("quantity == 'forecast'")
+        for key in ((), "template")
+    )
+    assert wide["low"].iloc[0] < plain["low"].iloc[0]
+    assert wide["high"].iloc[0] > plain["high"].iloc[0]
+
+
+def test_a_stratum_without_a_value_is_not_lost():
+    runs = by_hazard(3, 2, 40, 5, tier=None)
+    table = within(fnb.attempts(runs, by="tier"))
+    assert set(table["tier"]) == {"(none)"} and set(table["n"]) == {40}
+
+
+NAMES = ["insufficient", "; note (none)", "median", "within", "all rows"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_look_like_states_change_nothing_but_the_name(name):
+    def table(mode: str, mark: str) -> pd.DataFrame:
+        frame = by_hazard(3, 2, 40, 5).frame.assign(mode=mode, tier=mark)
+        frame["template"] = [f"{mark}{int(case[1:]) % 7}" for case in frame["case_id"]]
+        return fnb.attempts(fnb.outcomes(frame), by="tier", cluster="template", forecast=9)
+
+    one, other = table("M", "x"), table(name, name)
+    pd.testing.assert_frame_equal(
+        one.iloc[:, 2:].drop(columns="mode"), other.iloc[:, 2:].drop(columns="mode")
+    )
+
+
+def test_two_crossed_keys_take_the_wider_limits():
+    runs = by_hazard(12, 8, 60, 6)
+    numbers = runs.frame["case_id"].str[1:].astype(int)
+    frame = runs.frame.assign(task=(numbers // 10).astype(str), goal=(numbers % 7).astype(str))
+    both = within(fnb.attempts(fnb.outcomes(frame, cluster=["task", "goal"])))
+    for key in ("task", "goal"):
+        one = within(fnb.attempts(fnb.outcomes(frame), cluster=key))
+        assert (both["low"] <= one["low"]).all() and (both["high"] >= one["high"]).all()
+    assert set(both["unit"]) == {"task × goal"}

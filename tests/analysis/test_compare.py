@@ -147,7 +147,7 @@ def test_unpaired_cases_are_counted_described_and_left_out():
     found = only(fnb.compare(fnb.outcomes(pd.concat([frame, more]))))
     assert (found["n_pairs"], found["unpaired"]) == (22, 2)
     assert (
-        "2 cases known in Off only (tier Tier3 2): the event in 1/2 of them, in 16/22 of the kept"
+        '2 cases known in "Off" only (tier Tier3 2): the event in 1/2 of them, in 16/22 of the kept'
         in found["note"]
     )
 

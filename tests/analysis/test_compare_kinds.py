@@ -258,5 +258,6 @@ def test_all_modes_at_once_against_the_routine():
     row = only(table[table["quantity"] == "all modes"])
     assert row["p"] == pytest.approx(stats.cochrans_q(events.astype(int)).p)
     assert row["n_pairs"] == 40
+    assert "not computable: no case" not in fnb.tables.markdown(table)
     clustered = fnb.compare(runs, by="tier", cluster="tier").query("quantity == 'all modes'")
     assert only(clustered)["state"] == "none"

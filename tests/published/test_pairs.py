@@ -88,7 +88,7 @@ def test_run_c_from_counts() -> None:
 @pytest.mark.parametrize("name", list(PAIRS_B["mode_or_pair"]))
 def test_run_b_from_rows_has_the_derived_pairs(name: str, run_b: fnb.Outcomes) -> None:
     want = PAIRS_B[PAIRS_B["mode_or_pair"] == name].iloc[0]
-    found = pair(fnb.compare(run_b, metric="ASR"), name)
+    found = pair(fnb.compare(run_b, metric="ASR", cluster=()), name)
     assert [found[column] for column in ("n_pairs", "b", "c")] == [
         int(want[column]) for column in ("n", "b", "c")
     ]
@@ -98,7 +98,7 @@ def test_run_b_from_rows_has_the_derived_pairs(name: str, run_b: fnb.Outcomes) -
 
 
 def test_only_one_pair_of_run_b_is_not_far_from_chance(run_b: fnb.Outcomes) -> None:
-    table = fnb.compare(run_b, metric="ASR")
+    table = fnb.compare(run_b, metric="ASR", cluster=())
     close = table[table["p"] > 1e-15]
     assert list(zip(close["mode_a"], close["mode_b"], strict=True)) == [
         ("SanitizerOnly", "LoopOnly")

@@ -19,7 +19,8 @@ HEAD = "Agent Name,Attack Tool,Attack Successful,Original Task Successful,Refuse
 
 def test_the_texts_0_and_1_are_counted_not_taken_as_true():
     runs = fnb.read(RUNS)
-    table = fnb.rates(runs, "ASR").set_index("mode")
+    assert runs.cluster == ("agent", "attack_tool")
+    table = fnb.rates(runs, "ASR", cluster=()).set_index("mode")
     # 34/400 = 8.5% [6.15, 11.64], not 100% as `astype(bool)` makes of the texts.
     assert table.loc["opi_gpt-4o", ["k", "n"]].tolist() == [34, 400]
     assert table.loc["opi_gpt-4o", ["low", "high"]].tolist() == pytest.approx(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betaln
 from scipy.stats import f_oneway, t
 
 from ferrite_nb.stats import (
@@ -38,28 +39,29 @@ def test_agrees_with_the_reference(case):
     agrees(case)
 
 
-@pytest.mark.parametrize(
-    ("k", "n", "rate", "ends", "n_eff", "deff"),
-    [
-        (K, N, 0.525, (0.266575, 0.770695), 16.369231, 2.443609),
-        ([2] * 5, [4] * 5, 0.5, (0.236275, 0.763725), 20, 0),
-        ([10] * 6 + [0] * 54, [10] * 60, 0.1, (0.045663, 0.205098), 59.098497, 10.152542),
-        ([0] * 20, [10] * 20, 0, (0, 0.179681), 20, math.nan),
-        ([3], [10], 0.3, (math.nan, math.nan), math.nan, math.nan),
-    ],
-)
-def test_known_intervals_to_six_digits(k, n, rate, ends, n_eff, deff):
-    result = clustered_interval(k, n)
-    got = (result.rate, result.low, result.high, result.n_eff, result.deff)
-    assert got == pytest.approx((rate, *ends, n_eff, deff), abs=5.1e-7, nan_ok=True)
-
-
 def rows_of(k, n):
     """The 0/1 rows of counts per cluster, and their labels."""
     rows = np.concatenate(
         [np.repeat([1, 0], [events, cases - events]) for events, cases in zip(k, n, strict=True)]
     )
     return rows, np.repeat(np.arange(len(n)), n)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "rate", "ends", "n_eff"),
+    [
+        (K, N, 0.525, (0.266575, 0.770695), 11.246054),
+        ([2] * 5, [4] * 5, 0.5, (0.236275, 0.763725), 9.966622),
+        ([10] * 6 + [0] * 54, [10] * 60, 0.1, (0.045663, 0.205098), 56.699659),
+        ([0] * 20, [10] * 20, 0, (0, 0.161125), 20),
+        ([3], [10], 0.3, (math.nan, math.nan), math.nan),
+    ],
+)
+def test_known_intervals_to_six_digits(k, n, rate, ends, n_eff):
+    result = clustered_interval(k, n)
+    got = (result.rate, result.low, result.high, result.n_eff)
+    assert got == pytest.approx((rate, *ends, n_eff), abs=5.1e-7, nan_ok=True)
+    assert result.deff == pytest.approx(sum(n) / n_eff, rel=1e-6, nan_ok=True)
 
 
 unequal = st.lists(st.integers(1, 12), min_size=2, max_size=12).flatmap(
@@ -121,38 +123,115 @@ def test_one_row_per_cluster_gives_a_design_effect_of_exactly_one(k):
 def test_the_order_of_clusters_does_not_matter(pair, random):
     shuffled = list(zip(*pair, strict=True))
     random.shuffle(shuffled)
-    k, n = zip(*shuffled, strict=True)
-    assert clustered_interval(*pair) == clustered_interval(k, n)
+    one, other = clustered_interval(*pair), clustered_interval(*zip(*shuffled, strict=True))
+    fields = dataclasses.astuple(one), dataclasses.astuple(other)
+    for mine, its in zip(*fields, strict=True):
+        assert mine == its or mine == pytest.approx(its, rel=1e-9, nan_ok=True)
 
 
-@given(unequal)
-def test_inside_zero_and_one_and_never_narrower_than_without_clusters(pair):
-    result = clustered_interval(*pair)
-    total_k, total_n = sum(pair[0]), sum(pair[1])
-    low, high = score_limits(total_k / total_n, total_n, t.isf(0.025, result.df))
+@given(unequal, st.floats(0.5, 0.999))
+def test_holds_the_plain_interval_and_stays_inside_zero_and_one(pair, level):
+    result = clustered_interval(*pair, level=level)
+    plain = interval(sum(pair[0]), sum(pair[1]), level=level)
     assert 0 <= result.low <= result.rate <= result.high <= 1
-    assert result.low <= low + 1e-12 and result.high >= high - 1e-12
-    assert result.n_eff <= total_n
+    assert result.low <= plain.low + 1e-12 and result.high >= plain.high - 1e-12
+    assert 0 < result.n_eff <= sum(pair[1]) and result.deff == sum(pair[1]) / result.n_eff
+    assert result.largest_share == max(pair[1]) / sum(pair[1])
 
 
 @given(mixed, st.floats(0.5, 0.999))
 def test_is_symmetric_when_events_and_other_cases_change_places(pair, level):
     k, n = np.array(pair[0]), np.array(pair[1])
     one, other = clustered_interval(k, n, level=level), clustered_interval(n - k, n, level=level)
-    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-12)
-    assert one.deff == other.deff
+    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-9)
+    assert one.n_eff == pytest.approx(other.n_eff, rel=1e-9)
 
 
-def test_student_quantile_and_not_the_normal_one():
-    few, many = (
-        clustered_interval([1, 2, 1, 2, 1], [4] * 5),
-        clustered_interval([1, 2] * 500, [4] * 1000),
+@given(st.lists(st.integers(0, 1), min_size=2, max_size=80), st.floats(0.5, 0.999))
+def test_clusters_of_one_case_are_plain_wilson_bit_for_bit(k, level):
+    result, plain = (
+        clustered_interval(k, [1] * len(k), level=level),
+        interval(sum(k), len(k), level=level),
     )
-    assert few.n_eff == 20 and few.df == 4
-    low, high = score_limits(0.35, 20, t.isf(0.025, 4))
-    assert (few.low, few.high) == pytest.approx((low, high), abs=1e-12)
-    plain = interval(1500, 4000)
-    assert (many.low, many.high) == pytest.approx((plain.low, plain.high), abs=1e-4)
+    assert (result.low, result.high, result.n_eff) == (plain.low, plain.high, len(k))
+    assert result.note == ""
+
+
+@pytest.mark.parametrize(
+    ("n", "df"),
+    [
+        ([7] * 9, 8.0),
+        # explicit matrices: e = (I - H) y and the CR2 factor of each cluster
+        ([100, 100] + [5] * 18, None),
+        ([2, 3, 5, 8, 13, 20, 32, 51, 81, 128], None),
+    ],
+)
+def test_degrees_of_freedom_are_those_of_the_explicit_quadratic_form(n, df):
+    total = sum(n)
+    form = np.zeros((total, total))
+    start = 0
+    for size in n:
+        row = np.full((1, total), -size / total)
+        row[0, start : start + size] += 1
+        form += row.T @ row / (1 - size / total)
+        start += size
+    exact = np.trace(form) ** 2 / np.trace(form @ form)
+    result = clustered_interval([size // 2 for size in n], n)
+    assert result.df == pytest.approx(exact, rel=1e-10)
+    assert df is None or result.df == pytest.approx(df, rel=1e-12)
+
+
+@pytest.mark.parametrize("pair", [(K, N), ([1, 0, 0, 4, 2], [2, 3, 9, 9, 4]), ([0, 6], [6, 6])])
+def test_the_plausible_correlation_is_the_mean_over_the_whole_posterior(pair):
+    """Beta-binomial likelihoods summed over a fine grid, in place of the zoomed quadrature."""
+    k, n = (np.array(part)[:, None, None] for part in pair)
+    r = ((np.arange(1200) + 0.5) / 1200)[:, None]
+    mean = np.sin((np.arange(600) + 0.5) / 600 * np.pi / 2) ** 2
+    a, b = mean * (1 - r) / r, (1 - mean) * (1 - r) / r
+    weight = np.exp((betaln(a + k, b + n - k) - betaln(a, b)).sum(axis=0)).sum(axis=1)
+    exact = float(weight @ r[:, 0] / weight.sum())
+    assert clustered_interval(*pair).icc_plausible == pytest.approx(exact, abs=2e-4)
+
+
+@pytest.mark.parametrize(("k", "low", "high"), [(0, 0.0, None), (10, None, 1.0)])
+def test_equal_outcomes_count_each_cluster_once(k, low, high):
+    result = clustered_interval([k] * 60, [10] * 60)
+    assert result.n_eff == 60 and result.deff == 10 and math.isnan(result.icc_plausible)
+    assert result.note == f"{60 * k} of 600 in 60 clusters: counted as 60, the worst case"
+    assert result.low == low if low is not None else result.high == high
+    plain = interval(0, 60)
+    assert result.high - result.low == pytest.approx(plain.high, abs=1e-12)
+
+
+def test_the_first_event_lowers_the_upper_limit():
+    none, one = (clustered_interval([k] + [0] * 59, [10] * 60) for k in (0, 1))
+    assert (none.high, one.high) == pytest.approx((0.0602, 0.0315), abs=5e-5)
+
+
+def test_a_cluster_that_dominates_is_said_with_its_share():
+    result = clustered_interval([20] + [1] * 20, [104] + [5] * 20)
+    assert result.largest_share == 104 / 204 and result.df < 5
+    assert result.note == (
+        f"one cluster holds 51 % of the cases; the 21 clusters say as much about the spread as "
+        f"{result.df + 1:.1f} equal ones"
+    )
+    assert clustered_interval([1, 2, 0, 3, 1], [5] * 5).note == ""
+
+
+def test_one_cluster_and_no_case_are_not_computable():
+    for k in (3, 0):  # before the rule for equal outcomes
+        one = clustered_interval([k], [10])
+        assert (one.rate, one.clusters, one.largest_share) == (k / 10, 1, 1.0)
+        assert one.note == "one cluster: its spread cannot be estimated"
+        assert math.isnan(one.low) and math.isnan(one.high)
+    effect = design_effect([3], [10])
+    assert (effect.rate, effect.clusters) == (0.3, 1)
+    assert all(map(math.isnan, (effect.se, effect.deff, effect.icc, effect.n_eff)))
+    for k, n in (([], []), ([0, 0], [0, 0])):
+        none = clustered_interval(k, n)
+        assert none.clusters == 0 and none.note == "no case"
+        assert all(map(math.isnan, (none.rate, none.low, none.high, none.n_eff)))
+        assert math.isnan(design_effect(k, n).rate)
 
 
 def test_equal_clusters_have_a_variance_of_exactly_zero():
@@ -161,52 +240,10 @@ def test_equal_clusters_have_a_variance_of_exactly_zero():
     assert result.se == 0.0 and result.deff == 0.0 and result.n_eff == 2401
 
 
-@pytest.mark.parametrize(("k", "low", "high"), [(0, 0.0, None), (10, None, 1.0)])
-def test_equal_outcomes_count_each_cluster_once(k, low, high):
-    result = clustered_interval([k] * 60, [10] * 60)
-    assert result.n_eff == 60 and math.isnan(result.deff)
-    assert result.note == f"{60 * k} of 600 in 60 clusters: counted as 60"
-    assert result.low == low if low is not None else result.high == high
-    width = score_limits(0.0, 60, t.isf(0.025, 59))[1]
-    assert result.high - result.low == pytest.approx(width, abs=1e-12)
-    effect = design_effect([k] * 60, [10] * 60)
-    assert (
-        (effect.se, effect.n_eff) == (0.0, 60)
-        and math.isnan(effect.deff)
-        and math.isnan(effect.icc)
-    )
-
-
 def test_ends_are_exact_for_any_number_of_clusters():
     for clusters in range(2, 400):
         assert clustered_interval([0] * clusters, [7] * clusters).low == 0.0
         assert clustered_interval([7] * clusters, [7] * clusters).high == 1.0
-
-
-def test_fewer_than_five_clusters_keep_their_numbers_with_a_note():
-    result = clustered_interval([1, 2, 0, 3], [5] * 4)
-    assert result.note.startswith("insufficient clusters") and 0 < result.low < result.high < 1
-    assert clustered_interval([0] * 4, [5] * 4).note.startswith("insufficient clusters")
-    assert clustered_interval([1, 2, 0, 3, 1], [5] * 5).note == ""
-
-
-def test_one_cluster_and_no_case_are_not_computable():
-    one = clustered_interval([3], [10])
-    assert (one.rate, one.df, one.clusters) == (0.3, 0, 1)
-    assert one.note == "one cluster: its spread cannot be estimated"
-    assert clustered_interval([0], [10]).note == one.note  # before the rule for equal outcomes
-    assert math.isnan(clustered_interval([0], [10]).high)
-    effect = design_effect([3], [10])
-    assert (effect.rate, effect.clusters) == (0.3, 1)
-    assert all(map(math.isnan, (effect.se, effect.deff, effect.icc, effect.n_eff)))
-    for k, n in (([], []), ([0, 0], [0, 0])):
-        none = clustered_interval(k, n)
-        assert (
-            none.clusters == 0
-            and none.note
-            and all(map(math.isnan, (none.rate, none.low, none.high, none.n_eff)))
-        )
-        assert math.isnan(design_effect(k, n).rate)
 
 
 def test_clusters_without_a_case_are_dropped_after_validation():
@@ -315,8 +352,10 @@ def test_a_crossed_interval_is_never_narrower_than_a_one_way_one():
     # all spread lies between the values of the first label
     k = (first < 3).astype(int)
     result = crossed_interval(k, np.ones_like(k), first, second)
-    alone = clustered_interval([6, 6, 6, 0, 0, 0], [6] * 6)
-    assert result.deff == pytest.approx(alone.deff) and result.low == pytest.approx(alone.low)
+    alone = design_effect([6, 6, 6, 0, 0, 0], [6] * 6)
+    low, high = score_limits(0.5, alone.n_eff, t.isf(0.025, 5))
+    assert result.deff == pytest.approx(alone.deff)
+    assert (result.low, result.high) == pytest.approx((low, high))
 
 
 def test_crossed_edges():
@@ -432,12 +471,20 @@ def test_results_are_frozen_and_inputs_stay_as_they_were():
     assert all(type(value) in (int, float, str) for value in dataclasses.astuple(result))
 
 
-def with_normal_quantile(k, n, *, level=0.95):
+def by_the_spread_alone(k, n, *, level=0.95):
     right = clustered_interval(k, n, level=level)
-    if math.isnan(right.low):
-        return right
-    low, high = score_limits(right.rate, right.n_eff, 1.959963984540054)
-    return dataclasses.replace(right, low=float(low), high=float(high))
+    return dataclasses.replace(right, n_eff=sum(n) / design_effect(k, n).deff)
+
+
+def with_clusters_less_one(k, n, *, level=0.95):
+    right = clustered_interval(k, n, level=level)
+    return dataclasses.replace(right, df=right.clusters - 1.0)
+
+
+def equal_outcomes_count_every_case(k, n, *, level=0.95):
+    right = clustered_interval(k, n, level=level)
+    alike = right.rate in (0.0, 1.0)
+    return dataclasses.replace(right, n_eff=float(sum(n))) if alike else right
 
 
 def without_clusters(k, n, *, level=0.95):
@@ -445,26 +492,12 @@ def without_clusters(k, n, *, level=0.95):
     return dataclasses.replace(right, low=plain.low, high=plain.high)
 
 
-def more_cases_than_there_are(k, n, *, level=0.95):
-    right = clustered_interval(k, n, level=level)
-    return dataclasses.replace(right, n_eff=sum(n) / max(right.deff, 1e-3))
-
-
-def equal_outcomes_count_every_case(k, n, *, level=0.95):
-    right = clustered_interval(k, n, level=level)
-    return (
-        dataclasses.replace(right, n_eff=float(sum(n)))
-        if math.isnan(right.deff) and right.df
-        else right
-    )
-
-
 @pytest.mark.parametrize(
     "mutant",
     [
-        with_normal_quantile,
+        by_the_spread_alone,
+        with_clusters_less_one,
         without_clusters,
-        more_cases_than_there_are,
         equal_outcomes_count_every_case,
     ],
 )

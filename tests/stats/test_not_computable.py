@@ -16,6 +16,7 @@ ONE_CLUSTER = "one cluster: its spread cannot be estimated"
 NO_JUDGED = "no output was judged"
 NO_POSITIVES = "no human-labelled positives: sensitivity is unknown"
 NO_NEGATIVES = "no human-labelled negatives: specificity is unknown"
+FEW_LABELS = "too few labels: with one more of each kind Se + Sp would not be above 1"
 FLAT = "no stratum has two groups with different outcomes"
 CHANCE = "the judge is no better than chance: Se 0.500 + Sp 0.500 is not above 1"
 
@@ -84,8 +85,12 @@ CASES = [
     ("design_effect", {"k": [1, 0], "n": [4, 0]}, (0.25, NAN, NAN, NAN, NAN, 1)),
     ("design_effect", {"k": [0, 0], "n": [4, 6]}, (0.0, 0.0, NAN, NAN, 2.0, 2)),
     ("design_effect", {"k": [4, 6, 2], "n": [4, 6, 2]}, (1.0, 0.0, NAN, NAN, 3.0, 3)),
-    ("clustered_interval", {"k": [], "n": []}, (NAN, NAN, NAN, NAN, NAN, 0, 0, NONE)),
-    ("clustered_interval", {"k": [1], "n": [4]}, (0.25, NAN, NAN, NAN, NAN, 0, 1, ONE_CLUSTER)),
+    ("clustered_interval", {"k": [], "n": []}, (NAN,) * 8 + (0, NONE, NAN)),
+    (
+        "clustered_interval",
+        {"k": [1], "n": [4]},
+        (0.25,) + (NAN,) * 6 + (1.0, 1, ONE_CLUSTER, NAN),
+    ),
     (
         "crossed_interval",
         {"k": [], "n": [], "first": [], "second": []},
@@ -120,8 +125,6 @@ CASES = [
     ),
     ("cluster_effect", {"clusters": 0, "size": 4, "rate": 0.1, "icc": 0.1}, (NAN, NAN, NAN)),
     ("cluster_effect", {"clusters": 4, "size": 0, "rate": 0.1, "icc": 0.1}, (NAN, NAN, NAN)),
-    ("expected_best", {"n": 0, "rate": 0.1, "variants": 2}, NAN),
-    ("expected_best", {"n": 9, "rate": 0.1, "variants": 0}, NAN),
     # pairs
     ("mcnemar", {"b": 0, "c": 0}, (1.0, 1.0, 0.0, 0, "no discordant pairs")),
     ("sign_flip", {"sums": []}, (1.0, 0, "exact", "no cluster differs")),
@@ -134,35 +137,66 @@ CASES = [
         {"differences": [], "q": 0.5},
         (NAN, NAN, NAN, NAN, NAN, NAN, 0, "no pair"),
     ),
+    ("paired_units", {"a": [], "b": [], "unit": []}, (NAN,) * 6 + (0, 0, 0, False, False, NONE)),
     (
-        "repeated_pairs",
-        {"k_a": [], "n_a": [], "k_b": [], "n_b": []},
-        (NAN, NAN, NAN, 0, 0, 0, NAN, 0, "no case in both modes"),
+        "paired_units",
+        {"a": [1, 1], "b": [0, 1], "unit": ["t", "t"]},
+        (0.5, NAN, NAN, 1.0, 1.0, NAN, 1, 1, 0, False, False, "one unit"),
     ),
     (
-        "repeated_pairs",
-        {"k_a": [0], "n_a": [0], "k_b": [1], "n_b": [2]},
-        (NAN, NAN, NAN, 0, 0, 0, NAN, 0, "no case in both modes; 1 unpaired case dropped"),
+        "paired_crossed",
+        {"a": [], "b": [], "first": [], "second": []},
+        (NAN,) * 7 + ((0, 0), False, False, NONE),
     ),
     (
-        "repeated_pairs",
-        {"k_a": [2, 0, 0], "n_a": [2, 0, 1], "k_b": [1, 1, 0], "n_b": [2, 2, 0]},
-        (
-            0.5,
-            NAN,
-            NAN,
-            1,
-            0,
-            0,
-            1.0,
-            1,
-            "one case: its spread cannot be estimated; 2 unpaired cases dropped",
-        ),
+        "paired_crossed",
+        {"a": [1, 1], "b": [0, 1], "first": ["u", "u"], "second": [1, 2]},
+        (0.5, NAN, NAN, 1.0, 1.0, NAN, NAN, (1, 2), False, False, "one unit of a key"),
     ),
     (
-        "repeated_pairs",
-        {"k_a": [1, 1], "n_a": [2, 2], "k_b": [2, 2], "n_b": [2, 2]},
-        (-0.5, NAN, NAN, 0, 2, 0, 0.5, 2, "the same difference in every case: no spread"),
+        "within",
+        {"first": [], "followed": [], "K": 3},
+        (NAN, NAN, NAN, NAN, 0, 0, "nobody was followed so far"),
+    ),
+    (
+        "within",
+        {"first": [math.inf, math.inf], "followed": [1, 2], "K": 3},
+        (NAN, NAN, NAN, NAN, 0, 0, "nobody was followed so far"),
+    ),
+    (
+        "drift",
+        {"new_k": [0, 1], "new_n": [1, 1], "old_k": [0, 2], "old_n": [2, 2]},
+        (1.0, 0, "no case can move"),
+    ),
+    (
+        "quantile_units",
+        {"values": [], "weights": [], "unit": [], "q": 0.5},
+        (NAN, NAN, NAN, NAN, 0, 0, "no value"),
+    ),
+    (
+        "quantile_units",
+        {"values": [4, 5], "weights": [1, 1], "unit": ["t", "t"], "q": 0.5},
+        (4.0, NAN, NAN, NAN, 0, 0, "one unit"),
+    ),
+    ("macro", {"k": [], "n": []}, (NAN,) * 5),
+    ("macro", {"k": [0], "n": [0]}, (NAN,) * 5),
+    ("homogeneity", {"k": [1], "n": [4]}, NAN),
+    ("homogeneity", {"k": [0, 0], "n": [4, 4]}, NAN),
+    ("auc_limits", {"theta": 1.0, "n_pos": 0, "n_neg": 4}, (NAN, NAN)),
+    (
+        "kappa_limits",
+        {"yy": 0, "yn": 0, "ny": 0, "nn": 9},
+        (NAN, NAN, "both raters give one answer only"),
+    ),
+    (
+        "corrected_difference",
+        {"both": 0, "b": 0, "c": 0, "neither": 0, "labels_a": [9, 1, 9, 1]},
+        (NAN,) * 4 + (NONE,),
+    ),
+    (
+        "corrected_difference",
+        {"both": 1, "b": 1, "c": 1, "neither": 1, "labels_a": [1, 0, 1, 3]},
+        (NAN,) * 4 + ("too few labels, or Se + Sp <= 1",),
     ),
     # several modes, strata, groups, seeds
     (
@@ -226,6 +260,14 @@ CASES = [
         "rogan_gladen",
         {"k": 1, "n": 4, "se": 0.5, "sp": 0.5, "method": "fixed"},
         (0.25, NAN, NAN, NAN, NAN, NAN, NAN, 0.5, 0.5, "", CHANCE),
+    ),
+    *(  # pseudo-counts would turn the sign of Youden's J, or make it 0
+        (
+            "rogan_gladen",
+            {"k": 10, "n": 20, "tp": 1, "fn": 0, "tn": 1, "fp": fp},
+            (0.5, NAN, NAN, NAN, NAN, NAN, NAN, 1.0, 1 / (1 + fp), "", FEW_LABELS),
+        )
+        for fp in (3, 5)
     ),
     (
         "double_sample",
@@ -323,8 +365,6 @@ CASES = [
     ("power_h", {"h": 0.5, "n": 0}, NAN),
     ("power_h", {"h": 0.5, "n": 5, "n2": 0}, NAN),
     ("operating_curve", {"n": 0, "k": 0, "rates": 0.1}, NAN),
-    ("passing_rate", {"n": 9, "k": 9, "probability": 0.9}, NAN),
-    ("passing_rate", {"n": 9, "k": 0, "probability": 0.9, "direction": "at least"}, NAN),
 ]
 
 

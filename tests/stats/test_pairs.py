@@ -22,7 +22,6 @@ from ferrite_nb.stats import (
     mcnemar,
     paired_difference,
     paired_quantile,
-    repeated_pairs,
     sign_flip,
 )
 
@@ -545,77 +544,6 @@ def test_sign_flip_refuses_what_is_no_sum(sums, error):
 
 
 # --- repeats
-
-
-def test_repeats_do_not_enter_as_extra_cases():
-    once = repeated_pairs([1, 1, 1, 0, 0, 1], [1] * 6, [0, 0, 1, 0, 1, 0], [1] * 6)
-    many = repeated_pairs([5, 5, 5, 0, 0, 5], [5] * 6, [0, 0, 5, 0, 5, 0], [5] * 6)
-    for result in (once, many):
-        assert (result.positive, result.negative, result.tied, result.cases) == (3, 1, 2, 6)
-        assert result.diff == pytest.approx(1 / 3)
-        assert result.p == mcnemar(3, 1).p == 0.625
-
-
-def test_repeated_pairs_with_one_repeat_each_takes_newcombes_interval():
-    a, b = np.repeat([1, 1, 0, 0], [20, 12, 2, 16]), np.repeat([1, 0, 1, 0], [20, 12, 2, 16])
-    result = repeated_pairs(a, np.ones(50, int), b, np.ones(50, int))
-    assert (result.low, result.high) == pytest.approx((0.056156, 0.329207), abs=5e-7)
-
-
-def test_repeated_pairs_with_repeats_takes_students_interval_over_cases():
-    # R: t.test(c(2/3, 1/3, 0, 1, -1/3, 2/3))$conf.int, here worked by its formula
-    k_a, k_b = [3, 2, 1, 3, 0, 2], [1, 1, 1, 0, 1, 0]
-    d = [2 / 3, 1 / 3, 0, 1, -1 / 3, 2 / 3]
-    mean = sum(d) / 6
-    sd = math.sqrt(sum((x - mean) ** 2 for x in d) / 5)
-    half = 2.5705818356363146 * sd / math.sqrt(6)  # qt(.975, 5)
-    result = repeated_pairs(k_a, [3] * 6, k_b, [3] * 6)
-    assert (result.diff, result.low, result.high) == pytest.approx(
-        (mean, mean - half, mean + half), abs=1e-12
-    )
-
-
-def test_repeated_pairs_with_unequal_repeats_finds_ties():
-    # 1/3 against 2/6 is a tie, whatever floats make of it
-    result = repeated_pairs([1, 2, 0], [3, 3, 3], [2, 1, 1], [6, 2, 2])
-    assert (result.positive, result.negative, result.tied) == (1, 1, 1)
-
-
-def test_repeated_pairs_drops_unpaired_cases_with_a_note():
-    result = repeated_pairs([1, 1, 0], [2, 2, 0], [0, 1, 1], [2, 2, 2])
-    assert result.cases == 2 and "1 unpaired case dropped" in result.note
-
-
-def test_repeated_pairs_without_spread_or_cases_gives_no_interval():
-    same = repeated_pairs([2, 2], [2, 2], [0, 0], [2, 2])
-    assert (
-        same.diff == 1 and math.isnan(same.low) and "same difference" in same.note and same.p == 0.5
-    )
-    one = repeated_pairs([2], [3], [0], [3])
-    assert math.isnan(one.low) and "one case" in one.note
-    none = repeated_pairs([], [], [], [])
-    assert none.cases == 0 and math.isnan(none.diff) and math.isnan(none.p) and none.note
-
-
-def test_repeated_pairs_is_clipped():
-    result = repeated_pairs([2, 2, 1], [2, 2, 2], [0, 0, 0], [2, 2, 2])
-    assert result.high == 1.0 and result.low < result.diff
-    turned = repeated_pairs([0, 0, 0], [2, 2, 2], [2, 2, 1], [2, 2, 2])
-    assert turned.low == -1.0 and turned.high == -result.low
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ([3], [2], [0], [1]),
-        ([1, 1], [2, 2], [1], [2]),
-        ([[1]], [[2]], [[1]], [[2]]),
-        ([1, 1], 2, [1, 1], 2),
-    ],
-)
-def test_repeated_pairs_refuses_counts_that_do_not_fit(arguments):
-    with pytest.raises(ValueError):
-        repeated_pairs(*arguments)
 
 
 # --- quantiles of paired differences

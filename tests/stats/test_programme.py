@@ -16,50 +16,20 @@ from ferrite_nb.stats import (
     cluster_effect,
     clustered_counts,
     clustered_pass,
-    expected_best,
     gates_together,
-    holm_power,
     largest_k,
     mcnemar,
-    mcnemar_power,
     n_for_gate,
     nested_gates,
     operating_curve,
-    passing_rate,
     possible_counts,
     repeated_looks,
     repeated_tests,
     smallest_k,
-    smallest_n,
     within_attempts,
 )
 
 # --- sizes of gates
-
-
-@pytest.mark.parametrize(
-    "method", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "point"]
-)
-@pytest.mark.parametrize("sides", ["two", "one"])
-def test_smallest_n_is_where_largest_k_first_allows_k(method, sides):
-    for threshold in (0.02, 0.1, 0.37):
-        for k in (0, 1, 4, 11):
-            n = smallest_n(k, threshold, method=method, sides=sides)
-            assert largest_k(n, threshold, method=method, sides=sides) >= k
-            before = largest_k(n - 1, threshold, method=method, sides=sides)
-            assert before is None or before < k
-
-
-@pytest.mark.parametrize(
-    ("options", "n"), [({}, 3838), ({"method": "clopper-pearson", "sides": "one"}, 2995)]
-)
-def test_tasks_without_an_execution_to_show_one_in_a_thousand(options, n):
-    assert smallest_n(0, 0.001, **options) == n
-
-
-def test_negatives_without_a_false_alarm_to_show_a_specificity_of_99_percent():
-    assert smallest_n(0, 0.01, method="clopper-pearson", sides="one") == 299
-    assert smallest_n(0, 0.01) == 381
 
 
 @pytest.mark.parametrize(
@@ -147,37 +117,6 @@ def test_n_for_gate_that_allows_hundreds_of_events_equals_a_search():
 def test_n_for_gate_refuses(arguments, options, words):
     with pytest.raises(ValueError, match=f"^{words}"):
         n_for_gate(*arguments, **options)
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "direction", "at_90", "at_10"),
-    [
-        (600, 12, "at most", 0.0145, 0.0295),
-        (600, 5, "at most", 0.0053, 0.0154),
-        (600, 6, "at most", 0.0065, 0.0175),
-        (600, 30, "at most", 0.0404, 0.0634),
-        (600, 19, "at most", 0.0243, 0.0429),
-        (600, 21, "at most", 0.0272, 0.0467),
-        (600, 20, "at most", 0.0257, 0.0448),
-        (300, 270, "at least", 0.919, 0.874),
-        (300, 281, "at least", 0.951, 0.915),
-        (300, 279, "at least", 0.945, 0.907),
-    ],
-)
-def test_what_the_gates_of_the_worked_example_tell_apart(n, k, direction, at_90, at_10):
-    digits = 5e-5 if direction == "at most" else 5e-4
-    for probability, rate in ((0.9, at_90), (0.1, at_10)):
-        found = passing_rate(n, k, probability, direction=direction)
-        assert found == pytest.approx(rate, abs=digits * 1.02)
-        assert operating_curve(n, k, found, direction=direction) == pytest.approx(
-            probability, abs=1e-9
-        )
-
-
-def test_a_gate_that_everything_passes_has_no_passing_rate():
-    assert math.isnan(passing_rate(10, 10, 0.9)) and math.isnan(
-        passing_rate(10, 0, 0.9, direction="at least")
-    )
 
 
 # --- gates together
@@ -331,16 +270,6 @@ def test_some_of_twenty_variants_passes_a_gate_that_one_fails():
     one = operating_curve(600, 12, 0.03)
     assert one == pytest.approx(0.088, abs=5e-4)
     assert at_least_once(one, 20) == pytest.approx(0.843, abs=5e-4)
-    assert expected_best(600, 0.03, 20) == pytest.approx(0.0178, abs=5e-5)
-
-
-def test_expected_best_equals_the_mean_over_all_pairs():
-    n, rate = 5, 0.3
-    weights = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
-    mean = sum(min(i, j) * weights[i] * weights[j] for i in range(n + 1) for j in range(n + 1))
-    assert expected_best(n, rate, 2) == pytest.approx(mean / n, abs=1e-12)
-    assert expected_best(n, rate, 1) == pytest.approx(rate)
-    assert math.isnan(expected_best(0, rate, 2)) and math.isnan(expected_best(n, rate, 0))
 
 
 def test_attempts_alike_and_independent_or_belonging_to_the_case():
@@ -393,14 +322,3 @@ def test_clustered_counts_at_the_ends():
     )
     assert clustered_counts(0, 4, 0.2, icc=0.5).tolist() == [1.0]
     assert math.isnan(cluster_effect(0, 4, 0.2, icc=0.5).coverage)
-
-
-def test_holm_power_is_that_of_the_first_step():
-    assert holm_power(50, 0.12, 0) == mcnemar_power(50, 0.12, 0, alpha=0.05 / 6)
-    # with c = 0 it is the chance of eight discordant cases or more
-    assert holm_power(50, 0.12, 0) == pytest.approx(
-        operating_curve(50, 8, 0.12, direction="at least"), abs=1e-12
-    )
-    assert holm_power(50, 0.12, 0, family=1) == mcnemar_power(50, 0.12, 0)
-    with pytest.raises(ValueError, match="family"):
-        holm_power(50, 0.12, 0, family=0)
