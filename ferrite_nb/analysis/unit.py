@@ -141,8 +141,8 @@ def bounds(
         one = plain_bounds(
             *(np.array([v]) for v in (k, n, missing)), level=level, method=method, z=z
         )
-        lost = [f"no row here has the label {key}" for key in sample.labels if n]
-        return _with_notes(one[0], lost)
+        unlabelled = [f"no row here has the label {key}" for key in sample.labels if n]
+        return _with_notes(one[0], unlabelled)
     if method == "anytime":
         return anytime_bounds(sample, labels, level)
     if method != "wilson" or z is not None:

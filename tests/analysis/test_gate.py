@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -314,31 +313,6 @@ def test_repeats_have_no_acceptance_number_of_independent_rows():
     found = verdict(fnb.outcomes(frame), asr(at_most=0.06))
     assert found["verdict"] == "cannot tell" and pd.isna(found["accept"])
     assert found["clusters"] == 100
-
-
-@pytest.mark.parametrize("upper", [True, False])
-def test_the_acceptance_number_is_kept_by_the_verdict_of_the_same_call(upper):
-    random = np.random.default_rng(7)
-    for _ in range(20):
-        n, missing = int(random.integers(20, 400)), int(random.integers(0, 12))
-        threshold = float(random.choice([0.02, 0.05, 0.1, 0.3]))
-        one = asr(at_most=threshold) if upper else asr(metric="CR", at_least=1 - threshold)
-
-        def of(k: int) -> pd.Series:
-            events = k if upper else n - k
-            rows = [events, n - events, missing]
-            frame = pd.DataFrame(
-                {"mode": "On", "attack_success": [True, False, None], "rows": rows}
-            )
-            return verdict(fnb.outcomes(frame[frame["rows"] > 0]), one)
-
-        accept = of(n // 2)["accept"]
-        if pd.isna(accept):
-            assert of(0 if upper else n)["verdict"] != "pass"
-            continue
-        assert of(int(accept))["verdict"] == "pass"
-        beyond = int(accept) + (1 if upper else -1)
-        assert not 0 <= beyond <= n or of(beyond)["verdict"] != "pass"
 
 
 def test_a_difference_on_the_same_cases_is_held_to_a_margin():

@@ -51,18 +51,22 @@ def test_the_accepted_count_is_that_of_brute_force_in_a_thousand_gates():
         assert found == brute(rule, n, missing, limit, upper), (rule, n, missing, limit, upper)
 
 
+@pytest.mark.parametrize("upper", [True, False])
 @pytest.mark.parametrize("rule", ["bound", "point", "anytime"])
-def test_the_next_count_does_not_pass_by_the_verdict_of_the_same_call(rule):
+def test_the_next_count_does_not_pass_by_the_verdict_of_the_same_call(rule, upper):
     for n, missing, limit in ((400, 0, 0.05), (300, 3, 0.1), (30, 0, 0.4), (90, 40, 0.3)):
-        accept = verdict(outcomes(0, n, missing), at_most=limit, rule=rule)["accept"]
+        end = {"at_most": limit} if upper else {"metric": "CR", "at_least": 1 - limit}
+
+        def held(k: int, n: int = n, missing: int = missing, end: dict[str, object] = end):
+            # CR counts the attacks that did not succeed
+            return verdict(outcomes(k if upper else n - k, n, missing), rule=rule, **end)
+
+        accept = held(0 if upper else n)["accept"]
         if pd.isna(accept):
-            assert verdict(outcomes(0, n, missing), at_most=limit, rule=rule)["verdict"] != "pass"
+            assert held(0 if upper else n)["verdict"] != "pass"
             continue
-        ends = [
-            verdict(outcomes(int(accept) + more, n, missing), at_most=limit, rule=rule)["verdict"]
-            for more in (0, 1)
-        ]
-        assert ends[0] == "pass" != ends[1]
+        assert held(int(accept))["verdict"] == "pass"
+        assert held(int(accept) + (1 if upper else -1))["verdict"] != "pass"
 
 
 def test_a_gate_for_every_day_accepts_less_and_says_what_it_costs():
