@@ -276,7 +276,7 @@ def missing_state(
         if wrong:
             raise ValueError(f"{name} must be 0, 1 or None, got {wrong[0]!r}")
     known = np.array([x is not None and y is not None for x, y in zip(a, b, strict=True)])
-    labels = None if unit is None else np.asarray(unit, dtype=object)
+    labels = None if unit is None else _groups.codes(unit, "unit", len(known))[0]
 
     def tested(up: int | None) -> tuple[float, float]:
         rows = known if up is None else np.ones(len(known), dtype=bool)
