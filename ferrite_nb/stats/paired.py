@@ -290,8 +290,9 @@ def missing_state(
             p = sign_flip(_sums(values, code, groups)[1]).p
         return float(values.mean()) if len(values) else NAN, p
 
+    rest = _check.floats(others, "others").tolist()
     row, floor, ceiling = tested(None), tested(0), tested(1)
-    state = what_missing_decides(row, floor, ceiling, others, 1 - _check.level_of(level))
+    state = what_missing_decides(row, floor, ceiling, rest, 1 - _check.level_of(level))
     return MissingState(row[1], floor[0], ceiling[0], floor[1], ceiling[1], state)
 
 

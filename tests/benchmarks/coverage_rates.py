@@ -5,8 +5,8 @@ Run `python tests/benchmarks/coverage_rates.py [RUNS]` (4,000 by default, about 
 a Markdown table and ends with exit code 1 when a row falls below its floor. A simulated coverage of
 .95 from 4,000 runs has a standard error of .0035. NaN counts as a miss. Pytest does not run it.
 
-Generator: crossed cells hold one row each, a probit with normal effects of standard deviation .4 on either label and noise of standard
-deviation 1.
+Generator: crossed cells hold one row each, a probit with normal effects of standard deviation .4 on
+either label and noise of standard deviation 1.
 """
 
 from __future__ import annotations
