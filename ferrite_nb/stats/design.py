@@ -114,7 +114,7 @@ def clustered_pass(
     Example
     -------
     >>> [round(clustered_pass(60, 10, 5, 0.02, icc=icc), 4) for icc in (0.3, 0)]
-    [0.1649, 0.0195]
+    [0.1612, 0.0195]
     """
     direction, k = choice(direction, "direction", ("at most", "at least")), count(k, "k")
     weights = clustered_counts(clusters, size, rate, icc=icc)

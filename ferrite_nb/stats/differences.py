@@ -1,8 +1,8 @@
 """Intervals of a difference between two modes: paired counts, unmatched counts, and measured
 overhead.
 
-Two paired methods are offered because no library has either: Newcombe's (closed form, the default) and Tango's
-score interval. Both keep a width when no case differs, where a bootstrap has none.
+Two paired methods are offered because no library has either: Newcombe's (closed form, the default)
+and Tango's score interval. Both keep a width when no case differs, where a bootstrap has none.
 """
 
 from __future__ import annotations

@@ -103,13 +103,14 @@ def within(
     inside = hit <= np.minimum(seen, budget)
     steps = np.unique(hit[inside])  # nothing changes between the attempts at which a case is hit
     time = np.minimum(hit, seen)
-    risk = (time[:, None] >= steps).sum(axis=0)
-    x = ((hit[:, None] == steps) & inside[:, None]).sum(axis=0)
+    risk: NDArray[np.int64] = (time[:, None] >= steps).sum(axis=0)
+    x: NDArray[np.int64] = ((hit[:, None] == steps) & inside[:, None]).sum(axis=0)
     hits, left = int(x.sum()), int((time >= budget).sum())
     if not len(hit) or (left == 0 and not (risk == x).any()):
         return Within(NAN, NAN, NAN, NAN, left, hits, "nobody was followed so far")
     done = np.flatnonzero(risk == x)  # nobody is left after this
-    steps, risk, x = (part[: done[0] + 1] if len(done) else part for part in (steps, risk, x))
+    last = int(done[0]) + 1 if len(done) else len(steps)
+    steps, risk, x = steps[:last], risk[:last], x[:last]
     survival = float(np.prod(1 - x / risk))
     rate = 1 - survival
     tell = int((inside | (seen >= budget)).sum())

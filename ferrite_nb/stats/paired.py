@@ -276,7 +276,7 @@ def missing_state(
         if wrong:
             raise ValueError(f"{name} must be 0, 1 or None, got {wrong[0]!r}")
     known = np.array([x is not None and y is not None for x, y in zip(a, b, strict=True)])
-    labels = None if unit is None else np.asarray(unit, dtype=object)
+    labels = None if unit is None else _groups.codes(unit, "unit", len(known))[0]
 
     def tested(up: int | None) -> tuple[float, float]:
         rows = known if up is None else np.ones(len(known), dtype=bool)
@@ -290,8 +290,9 @@ def missing_state(
             p = sign_flip(_sums(values, code, groups)[1]).p
         return float(values.mean()) if len(values) else NAN, p
 
+    rest = _check.floats(others, "others").tolist()
     row, floor, ceiling = tested(None), tested(0), tested(1)
-    state = what_missing_decides(row, floor, ceiling, others, 1 - _check.level_of(level))
+    state = what_missing_decides(row, floor, ceiling, rest, 1 - _check.level_of(level))
     return MissingState(row[1], floor[0], ceiling[0], floor[1], ceiling[1], state)
 
 

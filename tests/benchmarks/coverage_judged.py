@@ -22,8 +22,7 @@ import numpy as np
 from scipy.stats import norm
 
 from ferrite_nb.analysis.detector import _point, _precision
-from ferrite_nb.analysis.judged import unclipped, widened
-from ferrite_nb.analysis.judged import Judge, Labels
+from ferrite_nb.analysis.judged import Judge, Labels, unclipped, widened
 from ferrite_nb.stats import clustered_interval, interval, tpr_at_fpr
 
 Ends = tuple[float, float]

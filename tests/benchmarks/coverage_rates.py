@@ -1,14 +1,12 @@
-"""How often the intervals of rates contain the truth: exact for one rate, simulated for clusters
-and crossed labels.
+"""How often the intervals of rates contain the truth: exact for one rate, simulated for crossed
+labels; clusters stand in `coverage_units.py`.
 
 Run `python tests/benchmarks/coverage_rates.py [RUNS]` (4,000 by default, about a minute); it prints
 a Markdown table and ends with exit code 1 when a row falls below its floor. A simulated coverage of
 .95 from 4,000 runs has a standard error of .0035. NaN counts as a miss. Pytest does not run it.
 
-Generators: cluster rates are Beta with mean p and ICC = 1/(a + b + 1), then binomial. Crossed cells
-    hold one row each:
-a probit with normal effects of standard deviation .4 on either label and noise of standard
-deviation 1.
+Generator: crossed cells hold one row each, a probit with normal effects of standard deviation .4 on
+either label and noise of standard deviation 1.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom, norm
 
-from ferrite_nb.stats import clustered_interval, crossed_interval, interval
+from ferrite_nb.stats import crossed_interval, interval
 
 Ends = tuple[float, float]
 
@@ -78,22 +76,6 @@ def simulated(
     )
 
 
-def clustered(
-    clusters: int, size: int, rate: float, icc: float, runs: int
-) -> Callable[[np.random.Generator], Iterator[tuple[Ends, Ends]]]:
-    """Runs of clusters of one size whose rates are Beta distributed."""
-
-    def draw(random: np.random.Generator) -> Iterator[tuple[Ends, Ends]]:
-        weight = 1 / icc - 1
-        rates = random.beta(rate * weight, (1 - rate) * weight, size=(runs, clusters))
-        sizes = np.full(clusters, size)
-        for k in random.binomial(size, rates):
-            plain, ours = interval(int(k.sum()), clusters * size), clustered_interval(k, sizes)
-            yield (plain.low, plain.high), (ours.low, ours.high)
-
-    return draw
-
-
 def crossed(
     firsts: int, seconds: int, rate: float, runs: int, spread: float = 0.4
 ) -> Callable[[np.random.Generator], Iterator[tuple[Ends, Ends]]]:
@@ -115,25 +97,12 @@ def crossed(
 
 
 def rows(runs: int) -> Iterator[Row]:
-    """All scenarios: exact ones, then clusters, then crossed labels."""
+    """All scenarios: exact ones, then crossed labels."""
     for rate, floor in ((0.01, 0.980), (0.02, 0.929), (0.05, 0.978)):
         yield one_rate(22, rate, "wilson", floor - 0.0005)  # the floors are printed to three digits
     yield one_rate(100, 0.01, "wilson", 0.92)
     yield one_rate(100, 0.01, "clopper-pearson", 0.98)
     random = np.random.default_rng(0)
-    for clusters, size, rate, icc, floor, widest in (
-        (20, 10, 0.10, 0.2, 0.93, 0.145),
-        (60, 10, 0.10, 0.2, 0.94, 0.081),
-        (20, 10, 0.02, 0.2, 0.96, 0.088),
-        (6, 4, 0.27, 0.3, 0.97, 0.53),
-        (20, 10, 0.03, 0.5, 0.96, 0.138),
-        (20, 5, 0.05, 0.9, 0.96, 0.23),
-        (60, 10, 0.01, 0.5, 0.85, None),
-    ):
-        name = f"{clusters} clusters of {size}, rate {rate:.2f}, ICC {icc:.1f}"
-        yield simulated(
-            name, rate, clustered(clusters, size, rate, icc, runs)(random), floor, widest
-        )
     for firsts, seconds, rate, floor, widest in (
         (20, 10, 0.25, 0.94, 0.22),
         (97, 27, 0.15, 0.935, 0.079),
