@@ -162,7 +162,8 @@ def spread(runs: int) -> Iterator[Row]:
             plain.append(result.naive)
             own.append(result.se)
             names = ("template", "case", "repeat")
-            out.append([not result.low[x] <= y <= result.high[x] for x, y in zip(names, true, strict=True)])
+            ends = [(result.low[x], result.high[x]) for x in names]
+            out.append([not low <= y <= high for (low, high), y in zip(ends, true, strict=True)])
         z = np.abs(means)
         name = f"{templates} templates × {cases} cases × {repeats}: "
         errors = f"SE {np.mean(plain):.4f}, {np.mean(own):.4f}; SD {np.std(means):.4f}"
