@@ -1,9 +1,9 @@
 """Error rates of what is looked at often, forecast, taken apart or picked as the worst.
 
-Run `python tests/benchmarks/coverage_ahead.py [RUNS]` (400 by default, some minutes; at most
-100 for pairs and clusters, 200 for components). It prints one Markdown table a part, with the usual method
-beside ours, and ends with exit code 1 when a row of ours misses its goal. The standard error of a
-share of .05 over 400 runs is .011, so a goal is given that much room.
+Run `python tests/benchmarks/coverage_ahead.py [RUNS [PART ...]]` (400 by default, some minutes;
+at most 100 for pairs and clusters, 200 for components). It prints one Markdown table a part, with
+the usual method beside ours, and ends with exit code 1 when a row of ours misses its goal by more
+than two standard errors of the simulation.
 """
 
 from __future__ import annotations
