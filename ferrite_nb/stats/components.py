@@ -106,7 +106,9 @@ def components(
     few = {name: size < FEW_LEVELS for name, size in levels.items()}
     if not rows:
         nothing = dict.fromkeys(code, math.nan)
-        return Components(*[nothing] * 5, levels, few, math.nan, math.nan, "no row")
+        return Components(
+            nothing, nothing, nothing, nothing, nothing, levels, few, math.nan, math.nan, "no row"
+        )
     component, part, gain, lost = _fit(values, code)
     if lost:
         raise Confounded(
@@ -123,7 +125,10 @@ def components(
     below = ", ".join(name for name, value in tables[0].items() if value < 0)
     note = f"negative, counted as 0: {below}" if below else ""
     naive = math.sqrt(values.var(ddof=1) / rows)
-    return Components(*tables, levels, few, math.sqrt(part.sum()), naive, note)
+    component_of, shares, gains, lows, highs = tables
+    return Components(
+        component_of, shares, gains, lows, highs, levels, few, math.sqrt(part.sum()), naive, note
+    )
 
 
 def _levels(code: Any) -> int:
