@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, cast
 
 import narwhals.stable.v2 as nw
 
-from ..outcomes.contract import Declaration, OutcomesError
+from ..outcomes.contract import Declaration, Note, OutcomesError
 from ..outcomes.declare import some
 from ..outcomes.identity import Keep
 from ..outcomes.table import Outcomes, const, outcomes
@@ -162,9 +162,9 @@ def _read(what: Any, named: str | None, options: Mapping[str, Any]) -> Outcomes:
             raise OutcomesError(
                 f"{odd}: the name of the file or a text in it is no Unicode; rename it"
             ) from None
-        parts.append(replace(part, notes=(f"read as: {reader.NAME}", *part.notes)))
+        parts.append(replace(part, notes=(Note(f"read as: {reader.NAME}"), *part.notes)))
     result = combined(parts, keep=options["keep"], check=options["check"])
-    return replace(result, notes=(*result.notes, *tally.notes()))
+    return replace(result, notes=(*result.notes, *map(Note, tally.notes())))
 
 
 def _made(
@@ -173,7 +173,7 @@ def _made(
     """The outcomes of the files of one format: what is no option of the format is a declaration."""
     if not hasattr(reader, "parse"):
         return reader.read(paths, named=named, **options)  # type: ignore[attr-defined]
-    mine, known = options_of(reader), {"threshold"}.union(*map(options_of, readers()))
+    mine, known = options_of(reader), {"threshold"}.union(*(options_of(one) for one in readers()))
     given = {name: value for name, value in options.items() if name in known}
     declared = {name: value for name, value in options.items() if name not in {*known, *RULES}}
     wrong = sorted(set(given) - mine - {"threshold"})
@@ -185,7 +185,6 @@ def _made(
     return outcomes_of(runs, asked, keep=options["keep"], check=options["check"], **rest)
 
 
-@cache
 def options_of(reader: Reader) -> frozenset[str]:
     """The options of a format: the keyword arguments of its `parse`."""
     if not hasattr(reader, "parse"):

@@ -97,7 +97,9 @@ def outcomes_of(
     ------
     OutcomesError: the meaning of the scores is not declared; all that `outcomes` refuses.
     """
-    declared = dict(asked.declared if runs[0].declared is None else runs[0].declared)
+    declared: dict[str, Any] = dict(
+        asked.declared if runs[0].declared is None else runs[0].declared
+    )
     refuse_undeclared(runs, declared)
     labels = [
         run.name or label

@@ -69,9 +69,11 @@ def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -
     """
     tally = Tally()
     heads = [head_of(path) for path in paths]
-    records = asked.declared.get("rows")
-    listed = isinstance(records, str) and all(head.json_start for head in heads)
-    if listed and not any(records in head.keys and _is_weight(head, records) for head in heads):
+    given = asked.declared.get("rows")
+    records = given if isinstance(given, str) and all(head.json_start for head in heads) else None
+    if records is not None and not any(
+        records in head.keys and _is_weight(head, records) for head in heads
+    ):
         asked = Asked({k: v for k, v in asked.declared.items() if k != "rows"}, asked.named)
     else:
         records = None
@@ -190,8 +192,8 @@ def _lazy(heads: Sequence[Head], encoding: str | None) -> Any:
             return None
         query = "FROM read_parquet(?, union_by_name=true, hive_partitioning=?, hive_types_autocast=false)"
         folders = any(hive(head.path) for head in heads)
-        names = [glob.escape(str(head.path)) for head in heads]
-        found = connection().sql(query, params=[names, folders])
+        files = [glob.escape(str(head.path)) for head in heads]
+        found = connection().sql(query, params=[files, folders])
         return found.project(", ".join(map(_typed, found.columns, found.types)))
     first = heads[0]
     plain = encoding is None and all(
