@@ -13,9 +13,9 @@ Names are loaded when they are first used, so that the import costs little more 
 import lazy_loader
 
 # These functions share their name with their module. Bound later, the module would hide them.
-from .estimate import estimate
-from .metrics import metrics
-from .outcomes import outcomes
+from .estimate import estimate as estimate
+from .metrics import metrics as metrics
+from .outcomes import outcomes as outcomes
 
 __version__ = "0.1.0"
 

@@ -7,7 +7,7 @@ from .analysis.detector import detector as detector
 from .analysis.detector import roc_curve as roc_curve
 from .analysis.gate import gate as gate
 from .analysis.gradient import gradient as gradient
-from .analysis.judged import Labels as Labels
+from .analysis.judge import Labels as Labels
 from .analysis.judges import judges as judges
 from .analysis.limits import limits as limits
 from .analysis.overhead import overhead as overhead

@@ -20,7 +20,7 @@ from ..outcomes.contract import FLAGS, OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes
 from ..schema import Table, made
 from ..stats._check import level_of, z_of
-from ..stats.paired import what_missing_decides
+from ..stats.missing import what_missing_decides
 from ..stats.pairs import holm
 from ..stats.trend import cmh, cochrans_q
 from .cells import in_order

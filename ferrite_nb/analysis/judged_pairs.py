@@ -10,7 +10,8 @@ from ..metrics import Metric
 from ..outcomes.table import Outcomes
 from ..stats._check import z_of
 from ..stats.judge_pairs import CorrectedDifference, after_judge
-from .judged import Judge, Labels, Sheet, labels_of_run, unclipped, warnings
+from .judge import Judge, Labels, Sheet, labels_of_run
+from .judged import unclipped, warnings
 from .pairing import Asked, share_of_pair
 
 WITHOUT_END = 10**9  # labels that stand for Se and Sp taken as known

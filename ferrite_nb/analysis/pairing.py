@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..estimate import FEW, p_text
 from ..metrics import NO_VALUE, Metric, mode_key
 from ..stats.differences import difference, paired_difference
+from ..stats.found import detectable
 from ..stats.paired import paired_crossed, paired_units
 from ..stats.pairs import cohens_h, mcnemar
-from ..stats.planning import detectable
 from .unit import Unit
 
 SEED = "0 (100,000 draws)"

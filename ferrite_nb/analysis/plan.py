@@ -11,15 +11,9 @@ from ..estimate import digits
 from ..outcomes.table import Outcomes
 from ..schema import Table, made
 from ..stats._check import fraction, level_of
+from ..stats.found import detectable, labels_by_flag
 from ..stats.judge_pairs import labels_needed
-from ..stats.planning import (
-    detectable,
-    labels_by_flag,
-    largest_k,
-    mcnemar_power,
-    n_for_half_width,
-    smallest_k,
-)
+from ..stats.planning import largest_k, mcnemar_power, n_for_half_width, smallest_k
 from ..stats.programme import n_for_gate
 from .compare import compare
 from .components import components

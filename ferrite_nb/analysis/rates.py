@@ -106,7 +106,8 @@ def rates(
             lacking |= {"k": 0, "n": 0, "missing": 0, "note": f"not computable: {NO_COST}"}
             rows += [cell | lacking for cell in grid(counted, cost)]
     if judge is not None:
-        from .judged import judged_rows, labels_of_run
+        from .judge import labels_of_run
+        from .judged import judged_rows
 
         labels = labels_of_run(judge, runs, counted.strata)
         rows = judged_rows(rows, labels, counted.strata, method, level)

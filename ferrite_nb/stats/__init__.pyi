@@ -1,6 +1,7 @@
 from .anytime import anytime_clusters as anytime_clusters
 from .anytime import anytime_interval as anytime_interval
 from .anytime import anytime_pairs as anytime_pairs
+from .areas import auc_limits as auc_limits
 from .bootstrap import bootstrap_mean as bootstrap_mean
 from .bootstrap import bootstrap_pairs as bootstrap_pairs
 from .bootstrap import bootstrap_proportion as bootstrap_proportion
@@ -16,7 +17,6 @@ from .design import within_attempts as within_attempts
 from .detection import alerts as alerts
 from .detection import auc as auc
 from .detection import auc_difference as auc_difference
-from .detection import auc_limits as auc_limits
 from .detection import tpr_at_fpr as tpr_at_fpr
 from .differences import difference as difference
 from .differences import paired_difference as paired_difference
@@ -25,6 +25,8 @@ from .followed import drift as drift
 from .followed import quantile_units as quantile_units
 from .followed import within as within
 from .forecast import forecast as forecast
+from .found import detectable as detectable
+from .found import labels_by_flag as labels_by_flag
 from .garak import garak_interval as garak_interval
 from .gates import clustered_gate as clustered_gate
 from .gates import clusters_needed as clusters_needed
@@ -40,16 +42,14 @@ from .judge_pairs import labels_needed as labels_needed
 from .looks import at_least_once as at_least_once
 from .looks import repeated_looks as repeated_looks
 from .looks import repeated_tests as repeated_tests
+from .missing import missing_state as missing_state
 from .ordered import macro as macro
-from .paired import missing_state as missing_state
 from .paired import paired_crossed as paired_crossed
 from .paired import paired_units as paired_units
 from .pairs import cohens_h as cohens_h
 from .pairs import holm as holm
 from .pairs import mcnemar as mcnemar
 from .permutation import sign_flip as sign_flip
-from .planning import detectable as detectable
-from .planning import labels_by_flag as labels_by_flag
 from .planning import largest_k as largest_k
 from .planning import mcnemar_power as mcnemar_power
 from .planning import n_for_h as n_for_h

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._check import choice, count, fraction, level_of, z_of
-from .intervals import Interval
 from .intervals import interval as proportion_interval
 
 NAN = math.nan
@@ -361,43 +360,3 @@ def alerts(tpr: float, fpr: float, base_rate: float, per_day: float) -> Alerts:
     right, wrong = tpr * base_rate, fpr * (1 - base_rate)
     precision = right / (right + wrong) if right + wrong else NAN
     return Alerts(precision, right * per_day, wrong * per_day, (1 - tpr) * base_rate * per_day)
-
-
-def auc_limits(theta: float, n_pos: int, n_neg: int, *, level: float = 0.95) -> Interval:
-    """The limits of an area under the ROC, also where it is 1.
-
-    Parameters
-    ----------
-    theta : the area, in [0, 1]; `n_pos`, `n_neg`: positives and negatives.
-    level : confidence level.
-
-    Returns
-    -------
-    Interval
-        NaN where a class is empty.
-
-    Source
-    ------
-    Newcombe 2006, Stat Med 25:559, method 5.
-
-    Example
-    -------
-    >>> round(auc_limits(1.0, 20, 20).low, 6)
-    0.898668
-    """
-    from scipy.optimize import brentq
-
-    area, z = fraction(theta, "theta"), z_of(level)
-    pos, neg = count(n_pos, "n_pos"), count(n_neg, "n_neg")
-    if not pos or not neg:
-        return Interval(NAN, NAN)
-    many = (pos + neg) / 2 - 1
-
-    def gap(t: float) -> float:
-        variance = t * (1 - t) * (1 + many * (1 - t) / (2 - t) + many * t / (1 + t)) / (pos * neg)
-        return abs(area - t) - z * math.sqrt(variance)
-
-    dust = 1e-12
-    low = brentq(gap, dust, min(area, 1 - dust), xtol=1e-14) if gap(dust) > 0 else 0.0
-    high = brentq(gap, max(area, dust), 1 - dust, xtol=1e-14) if gap(1 - dust) > 0 else 1.0
-    return Interval(float(low), float(high))
