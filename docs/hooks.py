@@ -121,7 +121,8 @@ def metrics_page() -> str:
                 f"{html.escape(row['meaning']).capitalize()}. The {row['better']}, the better.\n\n"
             )
             parts.append(
-                f"| part | definition |\n|---|---|\n| numerator | {html.escape(row['numerator'])} |\n"
+                "| part | definition |\n|---|---|\n| numerator |"
+                f" {html.escape(row['numerator'])} |\n"
             )
             parts.append(f"| denominator | {html.escape(row['denominator'])} |\n")
             parts.append(f"| columns | {html.escape(row['columns'])} |\n")
@@ -170,7 +171,10 @@ def output_part(output: Any) -> str:
         inside = re.sub(
             r"\n\s*", "\n", re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
         )
-        return f'<div class="cell-output" role="group" aria-label="output" tabindex="0">\n{inside}\n</div>'
+        return (
+            '<div class="cell-output" role="group" aria-label="output"'
+            f' tabindex="0">\n{inside}\n</div>'
+        )
     if "text/markdown" in data:
         return str(data["text/markdown"])
     return f"```text\n{data.get('text/plain', '')}\n```"

@@ -1,4 +1,5 @@
-from . import stats as stats
+__version__: str
+
 from .analysis.attempts import attempts as attempts
 from .analysis.cases import cases as cases
 from .analysis.compare import compare as compare

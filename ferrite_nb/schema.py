@@ -19,19 +19,28 @@ __all__ = ["KINDS", "NAMES", "SHAPES", "Shape", "Table", "made", "shape_of", "st
 Kind = Literal["key", "count", "rate", "bound", "p", "value", "state", "text", "fact"]
 
 _NAMES: Mapping[Kind, str] = {
-    "key": "metric requirement limit question release quantity judge score facet mode mode_a"
-    " mode_b",
-    "count": "k n missing clusters n_pairs both b c neither unpaired hits at_risk attempts accept"
-    " levels human_missing judge_missing other people_differ ties more series",
-    "rate": "rate floor ceiling independent observed rate_a rate_b diff threshold share doubled detectable",
-    "bound": "low high outer_low outer_high observed_low observed_high independent_low"
-    " independent_high",
+    "key": (
+        "metric requirement limit question release quantity judge score facet mode mode_a mode_b"
+    ),
+    "count": (
+        "k n missing clusters n_pairs both b c neither unpaired hits at_risk attempts accept"
+        " levels human_missing judge_missing other people_differ ties more series"
+    ),
+    "rate": (
+        "rate floor ceiling independent observed rate_a rate_b diff threshold share doubled"
+        " detectable"
+    ),
+    "bound": (
+        "low high outer_low outer_high observed_low observed_high independent_low independent_high"
+    ),
     "p": "p p_holm p_least p_any_pass change_p change_holm trend_p differ_p p_pass",
     "value": "max_fpr base_rate per_day n_eff h value quantile log10_p largest_share forecast",
     "state": "state verdict severity drift",
     "text": "why note evidence consequence rule answer assumption",
-    "fact": "level method unit source suite_version judge_version seed baseline owner schedule"
-    " columns cells side order test",
+    "fact": (
+        "level method unit source suite_version judge_version seed baseline owner schedule"
+        " columns cells side order test"
+    ),
 }
 KINDS: Mapping[str, Kind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 NAMES = frozenset(KINDS)  # a column of a file that is called so gets another name
@@ -180,7 +189,7 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-class Table(pd.DataFrame):
+class Table(pd.DataFrame):  # type: ignore[misc]
     """The table of a verb: an ordinary frame, shown by a notebook as `fnb.tables.html` shows it."""
 
     @property

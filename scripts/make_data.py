@@ -211,7 +211,8 @@ def split_joint(joint: int, low: Sequence[int], high: Sequence[int]) -> list[int
         parts[place] += min(high[place] - parts[place], joint - sum(parts))
     if sum(parts) != joint:
         raise ValueError(
-            f"the pair of counts does not fit: {joint} joint successes, between {list(low)} and {list(high)}"
+            f"the pair of counts does not fit: {joint} joint successes, between {list(low)} and"
+            f" {list(high)}"
         )
     return parts
 

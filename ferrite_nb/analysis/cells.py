@@ -48,7 +48,8 @@ def chosen_metrics(runs: Outcomes, names: str | Iterable[str] | None) -> list[Me
     for metric in found:
         if metric.counted == "differences":
             raise ValueError(
-                f"{metric.symbol} is a difference between two modes, not a rate: call fnb.overhead(runs)"
+                f"{metric.symbol} is a difference between two modes, not a rate: call"
+                " fnb.overhead(runs)"
             )
     return found
 
@@ -298,10 +299,9 @@ def _mixed(counted: Counted, metric: Metric, strata: list[str], row: Any, found:
     )
     cell = name_of(strata, [row[name] for name in strata])
     return (
-        f"{metric.symbol} in {cell} would mix suite versions ({', '.join(found)}). Versions per mode: "
-        f"{said}. "
-        "Choose one with runs.where(suite_version=...), keep them apart with by=[..., 'suite_version'], "
-        "or accept the mix with runs.pool_versions()"
+        f"{metric.symbol} in {cell} would mix suite versions ({', '.join(found)}). Versions per"
+        f" mode: {said}. Choose one with runs.where(suite_version=...), keep them apart with"
+        " by=[..., 'suite_version'], or accept the mix with runs.pool_versions()"
     )
 
 

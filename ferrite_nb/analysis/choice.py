@@ -119,7 +119,8 @@ def open_cube(runs: Outcomes, *, most: int = MOST_CELLS) -> OpenCube:
     ]
     if repeats and "case_id" not in columns:
         notes.append(
-            "intervals take repeats for cases here and are too narrow; fnb.rates clusters them by case_id"
+            "intervals take repeats for cases here and are too narrow; fnb.rates clusters them by"
+            " case_id"
         )
     have = [name for name in FLAGS if name in cells]
     coded = {name: cells[name].astype("Int8").fillna(2).to_numpy(dtype=np.int64) for name in have}
@@ -186,8 +187,8 @@ def fitting(
 
 def _dropped(name: str, values: int, size: int, most: int) -> str:
     return (
-        f"{name} ({values:,} values) cannot be chosen here: with it the table of all strata would have {size:,} cells, "
-        f"more than {most:,}"
+        f"{name} ({values:,} values) cannot be chosen here: with it the table of all strata would"
+        f" have {size:,} cells, more than {most:,}"
     )
 
 
@@ -231,7 +232,8 @@ def other_counts(
             parts[one.symbol] = found
         else:
             notes.append(
-                f"{one.symbol} cannot be chosen here: it would need {len(found):,} counts; see fnb.rates"
+                f"{one.symbol} cannot be chosen here: it would need {len(found):,} counts; see"
+                " fnb.rates"
             )
     return parts, notes
 

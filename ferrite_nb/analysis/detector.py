@@ -85,8 +85,8 @@ def detector(
     Clopper-Pearson, whose upper one is exact for a threshold set by an order statistic. Bounds of
     precision take both rates at their worse and at their better bound: they cover at least as often
     as they say, and are wide when few negatives were flagged. With clusters the bounds of TPR and
-    FPR are also those of the clustered interval at the threshold found, the wider ones. Rows without
-    a score or a label are left out and counted in `note`.
+    FPR are also those of the clustered interval at the threshold found, the wider ones. Rows
+    without a score or a label are left out and counted in `note`.
 
     Source
     ------
@@ -108,10 +108,10 @@ def detector(
     rows: list[dict[str, Any]] = []
     for limit in limits:
         point = tpr_at_fpr(cases.labels, cases.scores, limit, level=level)
-        both = _point(limit, point, cases, higher, level)
-        rows += both
+        tpr, fpr = _point(limit, point, cases, higher, level)
+        rows += [tpr, fpr]
         for base in bases:
-            rows += _worth(*both, base, day)
+            rows += _worth(tpr, fpr, base, day)
     rows.append(_area(cases, level))
     for row in rows:
         words = f"not computable: {row['why']}" if row["state"] == "none" else row.get("note", "")
@@ -171,10 +171,10 @@ def roc_curve(
     grid = []
     for limit in (fraction(one, "max_fpr") for one in _several(max_fpr)):
         point = tpr_at_fpr(cases.labels, cases.scores, limit, level=level)
-        both = _point(limit, point, cases, higher, level)
+        tpr, fpr = _point(limit, point, cases, higher, level)
         for base in BASE_RATES:
             names = ("precision", "low", "high")
-            precision = dict(zip(names, _precision(*both, base), strict=True))
+            precision = dict(zip(names, _precision(tpr, fpr, base), strict=True))
             grid.append({"curve": "precision", "max_fpr": limit, "base_rate": base} | precision)
     return pd.concat([pd.DataFrame(points), pd.DataFrame(grid)], ignore_index=True)
 
@@ -274,12 +274,20 @@ def _point(
     words = {"state": state, "why": "" if state == "ok" else point.note}
     words["note"] = point.note if state == "ok" else ""
     threshold = point.threshold if higher else -point.threshold
-    shared = {"max_fpr": limit, "threshold": threshold, **words}
-    tpr = {"k": point.tp, "n": point.n_pos, "rate": point.tpr, "low": point.low}
+    shared: dict[str, Any] = {"max_fpr": limit, "threshold": threshold, **words}
+    tpr: dict[str, Any] = {"k": point.tp, "n": point.n_pos, "rate": point.tpr, "low": point.low}
     tpr |= {"high": point.high, "method": "bootstrap", "seed": SEED}
-    fpr = {"k": point.fp, "n": point.n_neg, "rate": point.fpr, "method": "clopper-pearson"}
+    fpr: dict[str, Any] = {
+        "k": point.fp,
+        "n": point.n_neg,
+        "rate": point.fpr,
+        "method": "clopper-pearson",
+    }
     fpr |= {"low": NAN if lost else float(ends.low), "high": NAN if lost else float(ends.high)}
-    rows = [{"quantity": "TPR", **shared, **tpr}, {"quantity": "FPR", **shared, **fpr}]
+    rows: list[dict[str, Any]] = [
+        {"quantity": "TPR", **shared, **tpr},
+        {"quantity": "FPR", **shared, **fpr},
+    ]
     if cases.marks and not lost:
         flagged = (cases.scores >= point.threshold).astype("int64")
         for row, mine in zip(rows, (cases.labels, 1 - cases.labels), strict=True):
@@ -313,7 +321,11 @@ def _worth(
 ) -> list[dict[str, Any]]:
     """What the alarms of a day are at a base rate."""
     words = {name: tpr[name] for name in ("state", "why", "note")}
-    shared = {"max_fpr": tpr["max_fpr"], "threshold": tpr["threshold"], "base_rate": base}
+    shared: dict[str, Any] = {
+        "max_fpr": tpr["max_fpr"],
+        "threshold": tpr["threshold"],
+        "base_rate": base,
+    }
     shared |= {"method": "worse and better bounds of both rates"}
     precision, low, high = _precision(tpr, fpr, base)
     first = shared | words | {"rate": precision, "low": low, "high": high}

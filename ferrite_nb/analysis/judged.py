@@ -140,7 +140,7 @@ def judged_row(row: dict[str, Any], sheet: Sheet, how: str, level: float) -> dic
         return out | corrected(row, judge, used, sheet.labels, level)
     except (ValueError, ArithmeticError) as failure:
         why = str(failure)
-        blank = {"rate": NAN, "low": NAN, "high": NAN}
+        blank: dict[str, Any] = {"rate": NAN, "low": NAN, "high": NAN}
         blank["method"] = "delta" if used == "backoff" else used
         return (
             out | blank | _none(why) | {"note": joined(row, f"not computable: {why}", first=True)}
@@ -204,7 +204,14 @@ def corrected(
     words = [f"corrected with {judge}", *warnings(judge, used, labels, flagged, n), about]
     state, why = state_of(n, rate, low)
     state, why = ("few", row["why"]) if row["state"] == "few" else (state, why)
-    found = {"rate": rate, "low": low, "high": high, "method": used, "state": state, "why": why}
+    found: dict[str, Any] = {
+        "rate": rate,
+        "low": low,
+        "high": high,
+        "method": used,
+        "state": state,
+        "why": why,
+    }
     found |= {"outer_low": None, "outer_high": None}
     if used in DRAWN:
         found["seed"] = f"{labels.seed} ({DRAWN[used] * labels.resamples:,} draws)"
@@ -251,7 +258,7 @@ def unclipped(k: int, n: int, judge: Judge, used: str, labels: Labels, level: fl
     """Rate and bounds by the method, before clusters and cutting; a refusal is NaN with its
     note.
     """
-    draws = {"level": level, "resamples": DRAWN.get(used, 1) * labels.resamples}
+    draws: dict[str, Any] = {"level": level, "resamples": DRAWN.get(used, 1) * labels.resamples}
     if used == "double sample":
         assert judge.cells is not None  # only counts can be a part of the run
         ds = double_sample(k, n, *judge.cells, seed=labels.seed, **draws)

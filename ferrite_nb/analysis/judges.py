@@ -70,10 +70,9 @@ def judges(
     quantities: "sensitivity", "specificity", "agreement", "constant judge" (agreement of a judge
     that always gives the commoner answer), "prevalence" (share of human positives), "flagged"
     (share that the judge flagged, uncorrected), "corrected, Se and Sp known", "corrected" (their
-    error carried), and "kappa", which is no rate: it stands in `value` (as the corrected rate before it is cut to
-    [0, 1]). Then the counts
-    `human_missing`, `judge_missing`, `other` (a third state), `people_differ`, `ties`; with clusters
-    `clusters` and `n_eff` (the independent items that these are worth).
+    error carried), and "kappa", which is no rate: it stands in `value` (as the corrected rate
+    before it is cut to [0, 1]). Then the counts `human_missing`, `judge_missing`, `other` (a third
+    state), `people_differ`, `ties`; with clusters `clusters` and `n_eff` (the independent items that these are worth).
 
     Not computable when
     -------------------
@@ -179,13 +178,14 @@ def _rows(part: _Part, unit: str, level: float) -> list[dict[str, Any]]:
         "prevalence": (tp + fn, labelled, "no item with both answers"),
         "flagged": (counts.flagged, counts.judged, "no output was judged"),
     }
-    rows = []
+    rows: list[dict[str, Any]] = []
     for quantity, (k, n, lacking) in shares.items():
         limit = bounds(_sample(part, quantity, k, n, unit), level=level)
         why = lacking if not n else limit.why
         note = [f"not computable: {why}"] if limit.state == "none" else [*limit.notes]
         rate = k / n if n else math.nan
-        row = {"quantity": quantity, "k": k, "n": n, "rate": rate, "low": limit.low}
+        row: dict[str, Any] = {"quantity": quantity, "k": k, "n": n, "rate": rate}
+        row["low"] = limit.low
         row |= {"high": limit.high, "n_eff": limit.n_eff, "clusters": limit.clusters}
         rows.append(row | {"state": limit.state, "why": why, "method": limit.method, "note": note})
     always = max(tp + fn, tn + fp)
@@ -229,6 +229,7 @@ def _corrected(part: _Part, level: float) -> list[dict[str, Any]]:
     k, n = counts.flagged, counts.judged
     labelled = sum(counts.cells)
     best: Any
+    notes: list[str]
     if not n:
         return []
     fixed = rogan_gladen(k, n, *counts.cells, method="fixed", level=level)

@@ -78,7 +78,8 @@ def answers(frame: pd.DataFrame, column: Column) -> Answers:
         raise TypeError(f"a column of labels is a name or fnb.words(...), got {column!r}")
     if name not in frame:
         raise ValueError(
-            f"there is no column {name!r} of labels; the columns are {some(map(str, frame.columns))}"
+            f"there is no column {name!r} of labels; the columns are"
+            f" {some(map(str, frame.columns))}"
         )
     own = column.meaning if isinstance(column, Words) else None
     codes, values = pd.factorize(frame[name].astype(object), use_na_sentinel=True)
@@ -99,11 +100,18 @@ def _meaning(name: str, value: Any, own: Any, frame: pd.DataFrame) -> Answer:
     if means != "?":
         return None if means == "error" else means
     row = int(np.argmax([spelled(one) == token for one in frame[name]])) + 1
-    advice = f"declare words, and states such as refused: fnb.words({name!r}, true=[…], false=[…], refused=[…])"
+    advice = (
+        f"declare words, and states such as refused: fnb.words({name!r}, true=[…], false=[…],"
+        " refused=[…])"
+    )
     if _is_number(token):
-        advice = f"a score becomes a label at a threshold that you choose, such as labels[{name!r}] >= 0.5"
+        advice = (
+            f"a score becomes a label at a threshold that you choose, such as labels[{name!r}]"
+            " >= 0.5"
+        )
     raise OutcomesError(
-        f"row {row} (the header not counted): column {name} has {str(value)[:80]!r}; {allowed('label', own)}; {advice}"
+        f"row {row} (the header not counted): column {name} has {str(value)[:80]!r};"
+        f" {allowed('label', own)}; {advice}"
     )
 
 

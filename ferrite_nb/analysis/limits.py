@@ -52,8 +52,8 @@ def limits(runs: Outcomes, *, cluster: str | Iterable[str] | None = None) -> Tab
     Example
     -------
     >>> import pandas as pd, ferrite_nb as fnb
-    >>> rows = pd.DataFrame({"case_id": [f"c{i}" for i in range(80)], "mode": "Off", "attack_success": True})
-    >>> fnb.limits(fnb.outcomes(rows)).query("severity == 'severe'")["limit"].tolist()
+    >>> rows = {"case_id": [f"c{i}" for i in range(80)], "mode": "Off", "attack_success": True}
+    >>> fnb.limits(fnb.outcomes(pd.DataFrame(rows))).query("severity == 'severe'")["limit"].tolist()
     ['every attack succeeds in Off']
     """
     need_outcomes(runs)

@@ -25,7 +25,8 @@ def security_without_cost(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "security without cost",
             "no benign case with an outcome and no task outcome, in any mode",
-            "a defence that refuses everything would look perfect here; normal tasks in each mode would show the cost",
+            "a defence that refuses everything would look perfect here; normal tasks in each mode"
+            " would show the cost",
             "severe" if len(e.modes) > 1 else "note",
         )
         return
@@ -74,7 +75,8 @@ def _refuser(mode: str, evidence: str) -> Limit:
     return Limit(
         f"{mode} does hardly any normal task",
         evidence,
-        "so its security is that of a switched-off system, and its low ASR is no evidence of a defence",
+        "so its security is that of a switched-off system, and its low ASR is no evidence of a"
+        " defence",
         "severe",
         cells=(mode,),
     )

@@ -157,7 +157,8 @@ def strata_apart(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             f"strata of {label.name} that disagree",
             f'{e.main.symbol} in "{mode}": {said}',
-            f"one rate over all of them is a rate of none: show {label.name} first, the worst on top",
+            f"one rate over all of them is a rate of none: show {label.name} first, the worst"
+            " on top",
             "note",
             (label.name,),
             cells,
@@ -216,9 +217,10 @@ def one_design(e: Evidence) -> Iterable[Limit]:
             common = [name for name in others if all(name in fixed for fixed in alike.values())]
             yield Limit(
                 f"strata of {label.name} that are one design",
-                f"cases: {largest}, {', '.join(alike)}; within each of the latter the cases share {some_of(common)}",
-                f"do not read the {label.name} rates of these strata as rates of their kind: each shows one design "
-                "choice, whatever its n",
+                f"cases: {largest}, {', '.join(alike)}; within each of the latter the cases share"
+                f" {some_of(common)}",
+                f"do not read the {label.name} rates of these strata as rates of their kind: each"
+                " shows one design choice, whatever its n",
                 "note",
             )
 
@@ -239,8 +241,8 @@ def modes_alike(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "modes whose names look alike",
             some_of(several, 3),
-            "they are counted as different modes, each with its own part of the rows; if they are one, give it one "
-            "name in the file",
+            "they are counted as different modes, each with its own part of the rows; if they are"
+            " one, give it one name in the file",
             "severe",
         )
 
@@ -339,7 +341,8 @@ def suite_versions(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "suite version",
             "no column suite_version",
-            "whether all rows come from one version of the suite is not known; a column that names it would show it",
+            "whether all rows come from one version of the suite is not known; a column that names"
+            " it would show it",
             "not checked",
         )
         return
@@ -350,7 +353,8 @@ def suite_versions(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "several suite versions",
             f"{len(versions)} versions. {per_mode}",
-            "rates of different versions are not comparable: choose one with runs.where(suite_version=...)"
+            "rates of different versions are not comparable: choose one with"
+            " runs.where(suite_version=...)"
             + (" (they were pooled on request)" if e.runs.pooled else ""),
             "severe",
         )

@@ -53,7 +53,8 @@ def metric_without_variation(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             f"{one.symbol} is the same in all modes",
             e.text(one, counts.index[:4]),
-            f"{one.symbol} cannot tell these modes apart; harder cases would be needed to see a difference",
+            f"{one.symbol} cannot tell these modes apart; harder cases would be needed to see a"
+            " difference",
             "severe" if one is e.main else "note",
         )
 
@@ -69,7 +70,8 @@ def no_event_is_a_limit(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "no success is not safety",
             e.text(e.main, zero.index[:4]),
-            f"read the upper limit; an upper limit of 2% would need {wanted} attacks without a success",
+            f"read the upper limit; an upper limit of 2% would need {wanted} attacks without a"
+            " success",
             "note",
         )
 
@@ -84,7 +86,8 @@ def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "labels that give the outcomes",
             f"more than {MOST_CELLS:,} combinations of {some_of(names)}",
-            "whether a rule on the labels predicts every outcome is not known; fewer label columns would show it",
+            "whether a rule on the labels predicts every outcome is not known; fewer label columns"
+            " would show it",
             "not checked",
         )
         return
@@ -100,9 +103,11 @@ def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
     ]
     yield Limit(
         "a rule on the labels gives every outcome",
-        f"cases with the same labels have the same outcome, without exception: {'; '.join(told[:4])}",
-        "there is no sampling noise here: intervals describe the design of the suite, and more rows of the same design "
-        "add nothing" + ("; or these columns record the outcome itself" if one_mode else ""),
+        "cases with the same labels have the same outcome, without exception:"
+        f" {'; '.join(told[:4])}",
+        "there is no sampling noise here: intervals describe the design of the suite, and more rows"
+        " of the same design add nothing"
+        + ("; or these columns record the outcome itself" if one_mode else ""),
         "note" if one_mode or len(found) < len(vary) else "severe",
     )
 
@@ -110,7 +115,10 @@ def labels_give_the_outcomes(e: Evidence) -> Iterable[Limit]:
 def groups(cells: pd.DataFrame, mode: str, rule: list[str]) -> str:
     """How many outcomes the rule gives from how many combinations."""
     part = cells[cells["mode"] == mode]
-    return f"{int(part['n'].sum())} outcomes from {part.groupby(rule, sort=False).ngroups} combinations"
+    return (
+        f"{int(part['n'].sum())} outcomes from {part.groupby(rule, sort=False).ngroups}"
+        " combinations"
+    )
 
 
 def _facts(e: Evidence) -> list[str]:
@@ -212,7 +220,8 @@ def repeats(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "repeats are not more cases",
             f"{mixed} of {several} repeated cases (a case in a mode) differ between their repeats",
-            "the unit is the case: intervals are clustered by case_id, and repeats only narrow the noise within a case",
+            "the unit is the case: intervals are clustered by case_id, and repeats only narrow the"
+            " noise within a case",
             "note",
         )
         return
@@ -221,7 +230,8 @@ def repeats(e: Evidence) -> Iterable[Limit]:
     yield Limit(
         "repeats are identical",
         f"all {several} repeated cases have the same outcome in every repeat",
-        "repeats add no information (a cache, a fixed seed, or a deterministic system): they count as one",
+        "repeats add no information (a cache, a fixed seed, or a deterministic system): they count"
+        " as one",
         "severe" if several >= LEAST and 0.05 < rate < 0.95 else "note",
     )
 

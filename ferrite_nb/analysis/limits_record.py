@@ -50,9 +50,11 @@ def missing_outcomes(e: Evidence) -> Iterable[Limit]:
     known = f" ({errors} of the rows carry an error)" if errors else ""
     name = "outcomes missing mostly in one mode" if apart else "rows without a known outcome"
     yield Limit(
-        "errors concentrated in one mode"
-        if apart and errors >= counts["missing"].sum() / 2
-        else name,
+        (
+            "errors concentrated in one mode"
+            if apart and errors >= counts["missing"].sum() / 2
+            else name
+        ),
         _per_mode(counts["missing"], total) + known,
         f"they are in no rate; {bounds}"
         + (f"; nothing is known in {some_of(lost)}" if lost else "")
@@ -104,7 +106,8 @@ def not_delivered(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "delivery of the attacks",
             "no column delivered",
-            "whether every attack reached the model is not known; one that did not counts as contained",
+            "whether every attack reached the model is not known; one that did not counts as"
+            " contained",
             "not checked",
         )
         return
@@ -116,7 +119,8 @@ def not_delivered(e: Evidence) -> Iterable[Limit]:
     yield Limit(
         "attacks that were not delivered",
         _per_mode(lost, total),
-        "they count as contained in ASR and CR: read 'ASR over delivered' beside them, the two differ in meaning",
+        "they count as contained in ASR and CR: read 'ASR over delivered' beside them, the two"
+        " differ in meaning",
         "severe" if share >= MANY else "note",
     )
 
@@ -132,9 +136,11 @@ def not_measurable(e: Evidence) -> Iterable[Limit]:
             "attacks that could not be measured",
             _per_mode(lost, total),
             "they are in no attack rate: rates speak for the measurable attacks only",
-            "severe"
-            if _differs(lost, total) < RARE and (lost / total.where(total > 0)).max() >= MANY
-            else "note",
+            (
+                "severe"
+                if _differs(lost, total) < RARE and (lost / total.where(total > 0)).max() >= MANY
+                else "note"
+            ),
         )
 
 
@@ -166,7 +172,8 @@ def empty_outputs(e: Evidence) -> Iterable[Limit]:
         yield Limit(
             "empty outputs scored as safe",
             "no column of outputs, traces or tokens",
-            "an empty or cut-off output looks like a refusal; a column output, trace or tokens would show it",
+            "an empty or cut-off output looks like a refusal; a column output, trace or tokens"
+            " would show it",
             "not checked",
         )
         return
@@ -179,7 +186,8 @@ def empty_outputs(e: Evidence) -> Iterable[Limit]:
             yield Limit(
                 f"attacks with an empty {name} scored as safe",
                 f"of the safe rows: {_per_mode(lost, safe)}",
-                "nothing came back: that may be a filter, a cut-off or a failed call, and is not yet a defence",
+                "nothing came back: that may be a filter, a cut-off or a failed call, and is not"
+                " yet a defence",
                 "severe" if suspicious else "note",
             )
 
@@ -215,7 +223,8 @@ def left_out_while_reading(e: Evidence) -> Iterable[Limit]:
     yield Limit(
         "rows removed before this file was written",
         "only the rows in the file are seen",
-        "cases dropped before scoring leave no trace here; the number of cases that were planned would show them",
+        "cases dropped before scoring leave no trace here; the number of cases that were planned"
+        " would show them",
         "not checked",
     )
 
@@ -225,11 +234,13 @@ def judge_error(e: Evidence) -> Iterable[Limit]:
     judged = [name for name in e.columns if "judge" in name.lower() or "human" in name.lower()]
     yield Limit(
         "judge error",
-        f"columns of judges or people: {some_of(judged)}"
-        if judged
-        else "no labels of people beside the outcomes",
-        "an outcome that a judge gave can be wrong, and intervals do not know it; labels of people on some outcomes "
-        "would show it (fnb.judges, and fnb.rates with judge=)",
+        (
+            f"columns of judges or people: {some_of(judged)}"
+            if judged
+            else "no labels of people beside the outcomes"
+        ),
+        "an outcome that a judge gave can be wrong, and intervals do not know it; labels of people"
+        " on some outcomes would show it (fnb.judges, and fnb.rates with judge=)",
         "not checked",
     )
 
@@ -239,8 +250,8 @@ def adaptive_attackers(e: Evidence) -> Iterable[Limit]:
     yield Limit(
         "attackers who adapt",
         "the attacks in the table are what they are",
-        "how a defence fares against attacks made for it cannot be seen here; attacks made against each mode would "
-        "show it",
+        "how a defence fares against attacks made for it cannot be seen here; attacks made against"
+        " each mode would show it",
         "not checked",
     )
 

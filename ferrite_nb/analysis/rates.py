@@ -186,7 +186,7 @@ def samples_of(
     """The counts of each cell as its unit has them; a cell without a rate is an empty sample."""
     names = ("k", "n", "missing")
     if not unit.keys:
-        return [Sample(*(np.array([row[name]]) for name in names)) for row in rows]
+        return [Sample(*_three([row[name]] for name in names)) for row in rows]
     groups, first = grouped(below, strata)
     columns = [below[name].to_numpy(dtype=object)[first] for name in strata]
     group = {tuple(column[at] for column in columns): at for at in range(len(first))}
@@ -203,5 +203,11 @@ def samples_of(
             continue
         mine = order[starts[at] : starts[at + 1]]
         marks = {key: mark[mine] for key, mark in labels.items()}
-        samples.append(Sample(*(values[mine] for values in counts), marks, unit.noun))
+        samples.append(Sample(*_three(values[mine] for values in counts), marks, unit.noun))
     return samples
+
+
+def _three(counts: Iterable[Any]) -> tuple[Any, Any, Any]:
+    """Events, known and unknown outcomes as arrays."""
+    k, n, missing = (np.asarray(values, dtype="int64") for values in counts)
+    return k, n, missing

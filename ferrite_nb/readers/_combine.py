@@ -78,7 +78,8 @@ def _apart(parts: Sequence[Outcomes]) -> tuple[Sequence[Outcomes], tuple[str, ..
     if len(tasks) < 2:
         return parts, tasks
     note = Note(
-        f"different tasks ({some(tasks, 6)}): the case names its task, and cases of two tasks form no pair"
+        f"different tasks ({some(tasks, 6)}): the case names its task, and cases of two tasks form"
+        " no pair"
     )
     made = []
     for part in parts:
@@ -125,8 +126,8 @@ def _on_engine(parts: Sequence[Outcomes]) -> Any:
         return nw.concat(tables, how="diagonal").to_native()
     except (duckdb.Error, TypeError, nw.exceptions.NarwhalsError) as problem:
         raise OutcomesError(
-            "these tables live on different engines or connections and cannot be read as one; join them on one engine "
-            "with a column mode, and read that"
+            "these tables live on different engines or connections and cannot be read as one; join"
+            " them on one engine with a column mode, and read that"
         ) from problem
 
 

@@ -111,7 +111,8 @@ def whole_file(path: Path | str, limit: int | None = None) -> bytes:
         data = within(stream, limit)
     if data is None:
         raise OutcomesError(
-            f"{Path(path).name} has more than {limit:,} bytes, which is more than is read from one document"
+            f"{Path(path).name} has more than {limit:,} bytes, which is more than is read from one"
+            " document"
         )
     return data
 

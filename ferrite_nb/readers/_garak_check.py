@@ -110,16 +110,16 @@ def check_recount(report: Report, evals: Iterable[Eval], threshold: float) -> li
             equal += 1
         elif broken and (k + broken, n + broken) == (file_k, file_n):
             notes.append(
-                f"{name}: garak counts {broken} NaN scores as hits ({file_k}/{file_n}); here they are missing "
-                f"({k}/{n})"
+                f"{name}: garak counts {broken} NaN scores as hits ({file_k}/{file_n}); here they"
+                f" are missing ({k}/{n})"
             )
         else:
             reason = agreeing(report.pairs.get((probe, detector), Scores()), file_k, file_n)
             differing.append(f"{name} {k}/{n} here, {file_k}/{file_n} in its eval row{reason}")
     notes.insert(
         0,
-        f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)} pairs of "
-        "probe and detector",
+        f"recount from the attempts equals the report's own eval rows in {equal} of {len(stated)}"
+        " pairs of probe and detector",
     )
     if differing:
         notes.append(
@@ -156,12 +156,19 @@ def check_intervals(
             found.setdefault(verdict(one, known.get(one.detector), correcting), []).append(shown)
     meaning = {
         "agrees": "",
-        "zero": "stored intervals without any width at 0/n or n/n (garak issue 2033); ours are Wilson: ",
-        "inverted": "stored intervals that are upside down, of the pass rate instead of the success rate (garak issue "
-        "2047), not used: ",
+        "zero": (
+            "stored intervals without any width at 0/n or n/n (garak issue 2033); ours are Wilson: "
+        ),
+        "inverted": (
+            "stored intervals that are upside down, of the pass rate instead of the success rate"
+            " (garak issue 2047), not used: "
+        ),
         "corrected": "stored intervals corrected with the detector's Se and Sp, taken as known: ",
-        "unclear": "stored intervals that fit the counts neither as they are nor upside down; garak 0.17 may have "
-        "corrected them with its detector metrics (give its file as detector_metrics=): ",
+        "unclear": (
+            "stored intervals that fit the counts neither as they are nor upside down; garak 0.17"
+            " may have corrected them with its detector metrics (give its file as"
+            " detector_metrics=): "
+        ),
         "wrong": "stored intervals that do not fit their own counts, not used: ",
     }
     stored = sum(len(names) for names in found.values())

@@ -67,9 +67,12 @@ def decide(report: Report, probe: str, names: list[str], asked: str | None) -> l
         return names
     first = sorted(names)[0]
     raise OutcomesError(
-        f"{report.name}: the probe {probe} was judged by {', '.join(sorted(names)[:10])}, and the report does not say "
-        f"which one is primary; several detectors judge one output, so their counts are never added. Choose: "
-        f'fnb.read("{report.name}", detector={{"{probe}": "{first}"}}), or detector="all" to keep each apart'
+        f"{report.name}: the probe {probe} was judged by {', '.join(sorted(names)[:10])}, and the"
+        " report does not say "
+        f"which one is primary; several detectors judge one output, so their counts are never"
+        f" added. Choose: "
+        f'fnb.read("{report.name}", detector={{"{probe}": "{first}"}}), or detector="all" to keep'
+        " each apart"
     )
 
 
@@ -104,9 +107,9 @@ def frame_of(
     columns = {
         "case_id": case + "/" + detector.fillna("no detector") if apart else case,
         "mode": by_attempt([target or report.name for target in report.targets]),
-        "repeat": by_attempt(report.prefixes) + pd.Series(counted)
-        if any(report.prefixes)
-        else counted,
+        "repeat": (
+            by_attempt(report.prefixes) + pd.Series(counted) if any(report.prefixes) else counted
+        ),
         "kind": "attack",
         "attack_success": hit,
         "score": values,
@@ -156,9 +159,15 @@ def summary(
     several = {probe: names for probe, names in chosen.items() if len(names) > 1}
     versions = ", ".join(dict.fromkeys(version or "unknown" for version in report.versions))
     notes = [
-        f"garak {versions}: {len(frame):,} outputs of {len(report.lines):,} judged attempts on "
-        f"{frame['case_id'].nunique():,} different prompts, {len(chosen)} probes; every row is an attack",
-        f"a score of {threshold:g} or more is a success of the attack; the outputs of one prompt are its repeats",
+        (
+            f"garak {versions}: {len(frame):,} outputs of {len(report.lines):,} judged attempts on"
+            f" {frame['case_id'].nunique():,} different prompts, {len(chosen)} probes; every row is"
+            " an attack"
+        ),
+        (
+            f"a score of {threshold:g} or more is a success of the attack; the outputs of one"
+            " prompt are its repeats"
+        ),
     ]
     others = sorted(
         {
@@ -173,7 +182,8 @@ def summary(
         )
     if several:
         notes.append(
-            f"{len(several)} probes have several detectors: each is apart, and the detector is in case_id"
+            f"{len(several)} probes have several detectors: each is apart, and the detector is in"
+            " case_id"
         )
     if report.stated is not None and report.stated != threshold:
         notes.append(
@@ -202,15 +212,18 @@ def doubts(report: Report) -> list[str]:
         notes.append("no completion row: the run was interrupted, or the file is cut")
     if report.aggregated:
         notes.append(
-            "several reports were joined in this file: the number of the run stands before the repeat"
+            "several reports were joined in this file: the number of the run stands before the"
+            " repeat"
         )
     if report.again:
         notes.append(
-            f"attempts that send a prompt of the same run again: {report.again:,}; they are more repeats of one case"
+            f"attempts that send a prompt of the same run again: {report.again:,}; they are more"
+            " repeats of one case"
         )
     if any("hit_at_k" in row for row in report.evals):
         notes.append(
-            "hit_at_k of the report is not used: recount success within k attempts with fnb.attempts"
+            "hit_at_k of the report is not used: recount success within k attempts with"
+            " fnb.attempts"
         )
     if report.iterative:
         notes.append(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..outcomes.contract import FLAGS, KEYS, Const, OutcomesError, Words
+from ..outcomes.contract import FLAGS, KEYS, Const, Note, OutcomesError, Words
 from ..outcomes.table import Outcomes
 from ._combine import combined
 from .run import run_names, seen
@@ -55,7 +55,8 @@ def refuse_undeclared(
     listing = "; ".join(f"{score} ({seen(values)})" for score, values in list(scores.items())[:20])
     raise OutcomesError(
         f"{name}: the file does not tell what its scores mean. They are {listing}. Say it: "
-        f'fnb.read("{name}", attack_success="{first}"), or attack_resisted="{first}" if 1 is a resisted attack'
+        f'fnb.read("{name}", attack_success="{first}"), or attack_resisted="{first}" if 1 is a'
+        " resisted attack"
     )
 
 
@@ -74,7 +75,10 @@ def together(
     """
     if named is None and "mode" not in declared and collide(parts):
         names = run_names(paths)
-        note = "several files have the same cases in one mode: each file is a mode; choose with mode=, or name them"
+        note = Note(
+            "several files have the same cases in one mode: each file is a mode; choose with mode=,"
+            " or name them"
+        )
         parts = [
             replace(
                 part, frame=part.frame.assign(mode=name), modes=(name,), notes=(*part.notes, note)

@@ -34,15 +34,17 @@ def check_results(log: Log) -> list[str]:
     if not (equal or skipped or differing):
         return ["the log states no results: the recount cannot be checked"]
     notes = [
-        f"recount from the samples equals the log's own results in {equal} of {equal + len(differing)} scores "
-        "(computed in its way: epochs reduced first, attack and benign samples together; rates here are not)"
+        f"recount from the samples equals the log's own results in {equal} of"
+        f" {equal + len(differing)} scores (computed in its way: epochs reduced first, attack and"
+        " benign samples together; rates here are not)"
     ]
     if differing:
         reasons = "errors, missing scores, edited scores or another reducer"
         notes.append(f"results that differ ({reasons}): {'; '.join(differing[:5])}")
     if skipped:
         notes.append(
-            f"results without a mean or accuracy over all samples, not compared: {', '.join(skipped[:5])}"
+            "results without a mean or accuracy over all samples, not compared:"
+            f" {', '.join(skipped[:5])}"
         )
     return notes
 

@@ -18,7 +18,10 @@ from .values import listed, number, text
 CUT = "Key removed from summary"
 # Inspect shortens texts in a summary to this width and ends them with dots.
 SUMMARY_WIDTH = 1000
-LARGE = rb'"(?:messages|events|attachments|store|transcript|events_data|error_retries|input|timelines)": [\[{]$'
+LARGE = (
+    rb'"(?:messages|events|attachments|store|transcript|events_data|error_retries|input|timelines)":'
+    rb" [\[{]$"
+)
 
 
 @dataclass(slots=True)

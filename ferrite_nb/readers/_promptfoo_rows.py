@@ -92,7 +92,8 @@ def row_of(entry: Mapping[str, Any], place: str, tally: Tally) -> Row:
     ]
     if verdict == "pass" and (False in parts or entry.get("score") == 0):
         tally.add(
-            "rows that passed although a part of their grading failed, or with a score of 0; they count as passed",
+            "rows that passed although a part of their grading failed, or with a score of 0; they"
+            " count as passed",
             place,
         )
     label = named(provider, None).get("label") or named(provider, None).get("id") or provider

@@ -46,8 +46,8 @@ def decoded(data: bytes, name: str, encoding: str | None = None) -> str:
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
         raise OutcomesError(
-            f"{name}, line {line}: the byte {data[problem.start]:#04x} is no {encoding or 'UTF-8'}; "
-            'if an older program or Excel wrote the file, say encoding="cp1252"',
+            f"{name}, line {line}: the byte {data[problem.start]:#04x} is no {encoding or 'UTF-8'};"
+            ' if an older program or Excel wrote the file, say encoding="cp1252"',
             fix="encoding",
             file=name,
             row=line,
@@ -195,9 +195,12 @@ def json_frame(
         raise OutcomesError(f"{name} holds no JSON object; {seen}", file=name)
     frame = pd.concat(parts, ignore_index=True)
     keys = {one for key in KEYS for one in columns_of(asked.declared.get(key, key))}
-    return pd.DataFrame(
-        {one: keyed(frame[one]) if one in keys else texts(frame[one]) for one in frame}
-    ), places
+    return (
+        pd.DataFrame(
+            {one: keyed(frame[one]) if one in keys else texts(frame[one]) for one in frame}
+        ),
+        places,
+    )
 
 
 def is_lines(head: Head) -> bool:
@@ -255,7 +258,8 @@ def records_in(
         return
     if records is None and len(lists) > 1:
         raise OutcomesError(
-            f"{name} holds several lists of objects ({some(lists, 8)}); say which one has the rows: "
+            f"{name} holds several lists of objects ({some(lists, 8)}); say which one has the"
+            " rows: "
             f'rows="{next(iter(lists))}"',
             fix="rows",
             file=name,

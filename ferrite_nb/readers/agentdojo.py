@@ -109,8 +109,9 @@ def _part(path: Path, head: Head | None, tally: Tally) -> pd.DataFrame:
         and not holds(head, RUN)
     ):
         raise OutcomesError(
-            f"{path.name}: `evaluation.security` says that the run stayed safe, not that the attack succeeded. "
-            'Say so: fnb.read(path, attack_resisted="evaluation.security", case_id="<column>", mode="<column>")'
+            f"{path.name}: `evaluation.security` says that the run stayed safe, not that the attack"
+            ' succeeded. Say so: fnb.read(path, attack_resisted="evaluation.security",'
+            ' case_id="<column>", mode="<column>")'
         )
     runs = [
         run for place, data in _documents(path, head, tally) if (run := _run(place, data, tally))
@@ -201,7 +202,8 @@ def _summary(head: Head, tally: Tally) -> pd.DataFrame:
     )
     if defence is None:
         raise OutcomesError(
-            f"{head.path.name}: no column mode, defense or pipeline_name; declare mode=... and the outcome"
+            f"{head.path.name}: no column mode, defense or pipeline_name; declare mode=... and the"
+            " outcome"
         )
     frame["mode"] = frame[defence]
     return frame.mask(frame == "")
@@ -289,6 +291,7 @@ def _say(made: pd.DataFrame, attack: pd.Series, tally: Tally) -> None:
             )
     if "suite_version" in made and made["suite_version"].nunique() > 1:
         tally.add(
-            f"benchmark versions ({some(sorted(made['suite_version'].unique()), 6)}), never pooled or compared",
+            f"benchmark versions ({some(sorted(made['suite_version'].unique()), 6)}), never pooled"
+            " or compared",
             times=made["suite_version"].nunique(),
         )

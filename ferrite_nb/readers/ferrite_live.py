@@ -50,7 +50,8 @@ def parse(paths: Sequence[Path], asked: Asked) -> list[Run]:
     records = _latest(results, tally)
     if not records:
         raise OutcomesError(
-            f"{some([path.name for path in results], 4)} holds no run of schema {SCHEMA}; {'; '.join(tally.notes())}"
+            f"{some([path.name for path in results], 4)} holds no run of schema {SCHEMA};"
+            f" {'; '.join(tally.notes())}"
         )
     groups = list(dict.fromkeys(_group(record) for _, record in records))
     frame = frame_of([_row(place, record) for place, record in records])
@@ -115,7 +116,10 @@ def _group(record: Mapping[str, Any]) -> str:
     provider, main, small, agent, predictor, config = (
         text_of(record.get(name)) or "" for name in SETTINGS
     )
-    return f"{provider} / main {main} / small {small} / agent {agent} / predictor {predictor} / config {config}"
+    return (
+        f"{provider} / main {main} / small {small} / agent {agent} / predictor {predictor} / config"
+        f" {config}"
+    )
 
 
 def _mode(record: Mapping[str, Any]) -> str:
@@ -266,7 +270,8 @@ def _report(paths: Sequence[Path]) -> Run:
         k, n = (pd.to_numeric(line[column], errors="coerce") for column in ("k", "n"))
         if not (0 <= k <= n and k % 1 == 0 and n % 1 == 0):
             raise OutcomesError(
-                f"{line['source']}: k = {line['k']} and n = {line['n']} must be whole with 0 <= k <= n"
+                f"{line['source']}: k = {line['k']} and n = {line['n']} must be whole with 0 <= k"
+                " <= n"
             )
         facts = {
             "mode": "dryrun" if line["mode"] == "dry_run" else line["mode"],

@@ -248,7 +248,8 @@ def _canonical(frame: pd.DataFrame, tally: Tally) -> pd.DataFrame:
         frame = frame[~other].reset_index(drop=True)
     if frame.empty:
         raise OutcomesError(
-            "no execution of an attack or benign case; executions need their cases (cases.jsonl, corpus.db) beside them"
+            "no execution of an attack or benign case; executions need their cases (cases.jsonl,"
+            " corpus.db) beside them"
         )
     made = frame.drop(columns=[name for name in MADE if name in frame]).rename(
         columns={"defense_mode": "mode"}
@@ -296,7 +297,8 @@ def _known(frame: pd.DataFrame, column: str, words: Mapping[str, Any]) -> None:
     if bad.any():
         row = frame[bad].iloc[0]
         raise OutcomesError(
-            f"{row['source']}: column {column} has {str(row[column])[:80]!r}; the words are {', '.join(words)}"
+            f"{row['source']}: column {column} has {str(row[column])[:80]!r}; the words are"
+            f" {', '.join(words)}"
         )
 
 

@@ -99,8 +99,8 @@ def read_one(
     report.read(path)
     if not report.lines:
         raise OutcomesError(
-            f"{path.name} has no judged attempt (status 2; {report.waiting:,} were only sent): nothing can be counted"
-            + "".join(f"; {note}" for note in tally.notes())
+            f"{path.name} has no judged attempt (status 2; {report.waiting:,} were only sent):"
+            " nothing can be counted" + "".join(f"; {note}" for note in tally.notes())
         )
     chosen = choose(report, detector)
     frame = frame_of(report, chosen, threshold, apart=detector == "all")
@@ -127,13 +127,15 @@ def refuse_others(head: Head) -> None:
     name = head.path.name
     if is_metrics(head):
         raise OutcomesError(
-            f"{name} holds garak's detector metrics, no outcomes: give it as detector_metrics= when a report is read. "
-            "It has no counts, so ask its makers for tp, fn, tn and fp before you correct a rate with it"
+            f"{name} holds garak's detector metrics, no outcomes: give it as detector_metrics= when"
+            " a report is read. It has no counts, so ask its makers for tp, fn, tn and fp before"
+            " you correct a rate with it"
         )
     if "entry_type" not in head.keys and head.keys >= HITLOG:
         raise OutcomesError(
-            f"{name} is a garak hitlog: it holds the hits only, numerators without denominators, so no rate can be "
-            f"made from it; read the report of the same run ({name.replace('hitlog', 'report')})"
+            f"{name} is a garak hitlog: it holds the hits only, numerators without denominators, so"
+            " no rate can be made from it; read the report of the same run"
+            f" ({name.replace('hitlog', 'report')})"
         )
 
 

@@ -143,15 +143,16 @@ def refuse_unclear(log: Log, scores: Mapping[str, list[Any]], declared: Mapping[
     if not flags:
         first = next((one for one in scores if "success" in one), next(iter(scores)))
         raise OutcomesError(
-            f"{name}: a log does not tell what its scores mean. The scores are {listing(scores)}. Say it: "
-            + typed(name, first, letters)
+            f"{name}: a log does not tell what its scores mean. The scores are {listing(scores)}."
+            " Say it: " + typed(name, first, letters)
         )
     for key, what in flags.items():
         column = what.column if isinstance(what, Words) else what
         if isinstance(what, str) and what in letters:
             raise OutcomesError(
-                f"{name}: {key}={what!r} takes a score with Inspect's letters ({seen(scores[what])}); C (correct) "
-                f"can mean a success or a resisted attack. Say it: {typed(name, what, letters, key)}"
+                f"{name}: {key}={what!r} takes a score with Inspect's letters"
+                f" ({seen(scores[what])}); C (correct) can mean a success or a resisted attack. Say"
+                f" it: {typed(name, what, letters, key)}"
             )
         if (
             isinstance(column, str)
@@ -181,15 +182,18 @@ def refuse_empty(log: Log) -> NoReturn:
         else ""
     )
     raise OutcomesError(
-        f"{log.path.name} has no samples{said}; ask for the log with its samples, or for counts (a table with the "
-        "columns mode, k, n)"
+        f"{log.path.name} has no samples{said}; ask for the log with its samples, or for counts (a"
+        " table with the columns mode, k, n)"
     )
 
 
 def typed(name: str, column: str, letters: set[str], key: str = "attack_success") -> str:
     """The line to type for one score."""
     if column in letters:
-        return f'fnb.read("{name}", {key}=fnb.words("{column}", true=["I"], false=["C"])) (or the other way round)'
+        return (
+            f'fnb.read("{name}", {key}=fnb.words("{column}", true=["I"], false=["C"])) (or the'
+            " other way round)"
+        )
     return f'fnb.read("{name}", {key}="{column}")'
 
 
@@ -258,11 +262,15 @@ def frame_of(
     notes = [note] if "mode" not in declared else []
     if left:
         notes.append(
-            f"metadata left out (long texts, lists or tables; name one to have it): {', '.join(left[:10])}"
+            "metadata left out (long texts, lists or tables; name one to have it):"
+            f" {', '.join(left[:10])}"
         )
-    return pd.DataFrame(
-        {name: typed_column(name, one, len(samples)) for name, one in (columns | loose).items()}
-    ), notes
+    return (
+        pd.DataFrame(
+            {name: typed_column(name, one, len(samples)) for name, one in (columns | loose).items()}
+        ),
+        notes,
+    )
 
 
 def typed_column(name: str, values: Any, size: int) -> Any:
@@ -291,9 +299,10 @@ def default_mode(log: Log, arguments: Mapping[str, Any]) -> tuple[str, str]:
         key for key in arguments if key.lower() in DEFENCES and not isinstance(arguments[key], dict)
     ]
     if len(said) == 1:
-        return text(
-            arguments[said[0]]
-        ) or "none", f"the mode is the task's argument {said[0]} (another: mode=...)"
+        return (
+            text(arguments[said[0]]) or "none",
+            f"the mode is the task's argument {said[0]} (another: mode=...)",
+        )
     model = text(log.run.get("model")) or log.path.name
     return model, "the mode is the model (an argument of the task, or the file: mode=...)"
 
@@ -312,12 +321,16 @@ def swallowed_note(log: Log, rows: Sequence[int], empty: str) -> list[str]:
     if not rows:
         return []
     shown = ", ".join(f"{log.samples[row].case} epoch {log.samples[row].epoch}" for row in rows[:3])
-    note = f"samples with a score on an empty answer, without model usage and without error: {len(rows):,} ({shown}); "
+    note = (
+        "samples with a score on an empty answer, without model usage and without error:"
+        f" {len(rows):,} ({shown}); "
+    )
     if empty == "missing":
         return [note + "their outcomes are missing, as asked"]
     return [
         note
-        + 'a failure may be hidden in them; empty="missing" makes them missing, and rates show the bounds'
+        + 'a failure may be hidden in them; empty="missing" makes them missing, and rates show the'
+        " bounds"
     ]
 
 
@@ -326,19 +339,21 @@ def summary(log: Log) -> list[str]:
     made = text(inside(log.run, "packages").get("inspect_ai")) or "unknown"
     cases = len({sample.case for sample in log.samples})
     notes = [
-        f"Inspect log of task {log.task} (inspect_ai {made}): {len(log.samples):,} samples of {cases:,} cases"
+        f"Inspect log of task {log.task} (inspect_ai {made}): {len(log.samples):,} samples of"
+        f" {cases:,} cases"
     ]
     status = text(log.header.get("status"))
     if log.unfinished:
         notes.append(
-            "the log is unfinished: it has no header; read from its journal and the samples that are there"
+            "the log is unfinished: it has no header; read from its journal and the samples that"
+            " are there"
         )
     elif status not in ("success", None):
         notes.append(f"the status of the log is {status!r}: not all samples need have run")
     if log.reduced:
         notes.append(
-            "the log has no samples: rows are made from its reductions, one value per sample (1 stands for C, 0 for "
-            "I); errors, metadata and times are not known"
+            "the log has no samples: rows are made from its reductions, one value per sample (1"
+            " stands for C, 0 for I); errors, metadata and times are not known"
         )
     errors = sum(sample.error is not None for sample in log.samples)
     if errors:

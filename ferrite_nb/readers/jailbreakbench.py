@@ -105,7 +105,8 @@ def _recount(
     true = sum(one.get("jailbroken") is True for one in found)
     if stored is not None and stored != true:
         tally.add(
-            f"{path.name}: it states {stored} jailbreaks, its labels are counted again: true labels",
+            f"{path.name}: it states {stored} jailbreaks, its labels are counted again: true"
+            " labels",
             times=true,
         )
     silent = sum(one.get("prompt") is None for one in found)

@@ -74,9 +74,9 @@ def one_filter(path: Path, wanted: str | None, tally: Tally) -> list[Line]:
         first.setdefault(str(entry.get("doc_id")), entry) != entry for _, entry in kept
     ):
         raise OutcomesError(
-            f"{path.name} has several rows per document and names no filter, as old versions wrote "
-            "it: they are one row per filter, not repeats. Keep the rows of one filter in a file of "
-            "their own",
+            f"{path.name} has several rows per document and names no filter, as old versions wrote"
+            " it: they are one row per filter, not repeats. Keep the rows of one filter in a file"
+            " of their own",
             file=path.name,
         )
     if len(kept) < len(lines):
@@ -132,15 +132,18 @@ def frame_of(path: Path, lines: Sequence[Line], wanted: set[str]) -> tuple[pd.Da
     )
     mode = "model" if model else "file"
     notes = [
-        f"lm-evaluation-harness: {len(lines):,} documents of the task {task}; the mode is the {mode}"
+        f"lm-evaluation-harness: {len(lines):,} documents of the task {task}; the mode is the"
+        f" {mode}"
     ]
     if not hashed and any(hashes):
         notes.append(
-            "documents with one hash or none: the case is doc_id, which pairs only runs of one data version"
+            "documents with one hash or none: the case is doc_id, which pairs only runs of one data"
+            " version"
         )
     if left:
         names = ", ".join(left[:10])
         notes.append(
-            f"fields of the document left out (long texts, lists or tables; name one to have it): {names}"
+            "fields of the document left out (long texts, lists or tables; name one to have it):"
+            f" {names}"
         )
     return pd.DataFrame(columns | loose, index=range(len(lines))), notes

@@ -182,7 +182,8 @@ def summary(log: Log) -> list[str]:
     """What was read, and whether the recount is what the final report states."""
     judged = {sample for sample, _, _ in log.verdicts}
     notes = [
-        f"OpenAI evals: {len(log.verdicts):,} verdicts on {len(judged):,} samples; the final report is not used"
+        f"OpenAI evals: {len(log.verdicts):,} verdicts on {len(judged):,} samples; the final report"
+        " is not used"
     ]
     again = sum(log.errors.get(sample, (line,))[0] < line for sample, line, _ in log.verdicts)
     if len(log.errors) > again:

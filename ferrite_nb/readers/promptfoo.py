@@ -126,7 +126,8 @@ def frame_of(rows: Sequence[Row], wanted: set[str]) -> tuple[pd.DataFrame, list[
     if left or also:
         names = ", ".join([*left, *also][:10])
         notes.append(
-            f"variables and metadata left out (long texts, lists or tables; name one to have it): {names}"
+            "variables and metadata left out (long texts, lists or tables; name one to have it):"
+            f" {names}"
         )
     return frame, notes
 
@@ -137,8 +138,9 @@ def summary(rows: Sequence[Row], stated: Mapping[str, Any]) -> list[str]:
     graders = sum(row.error == "the grader failed" for row in rows)
     providers = len({row.provider for row in rows})
     notes = [
-        f"promptfoo: {len(rows):,} results of {providers} providers: {found['pass']:,} passed, {found['fail']:,} failed"
-        f" (attack success in attack rows, false refusal in benign rows), {found['error']:,} errors"
+        f"promptfoo: {len(rows):,} results of {providers} providers: {found['pass']:,} passed,"
+        f" {found['fail']:,} failed (attack success in attack rows, false refusal in benign rows),"
+        f" {found['error']:,} errors"
     ]
     said = [stated.get(key) for key in ("successes", "failures", "errors")]
     if all(isinstance(one, int) for one in said):
@@ -147,7 +149,8 @@ def summary(rows: Sequence[Row], stated: Mapping[str, Any]) -> list[str]:
             notes.append("recount equals the totals of the file")
         else:
             notes.append(
-                f"the file states other totals: {said[0]} passed, {said[1]} failed, {said[2]} errors"
+                f"the file states other totals: {said[0]} passed, {said[1]} failed, {said[2]}"
+                " errors"
             )
     return notes
 
@@ -166,6 +169,7 @@ def copies(frame: pd.DataFrame, rows: Sequence[Row], asked: Asked) -> list[Note]
         return []
     return [
         Note(
-            "repeats are identical in all cases (cached copies?): they hold no more than one run does"
+            "repeats are identical in all cases (cached copies?): they hold no more than one run"
+            " does"
         )
     ]

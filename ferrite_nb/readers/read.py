@@ -222,7 +222,8 @@ def expand(item: str | os.PathLike[str]) -> list[Path]:
         ) from problem
     if there and not readable:
         raise OutcomesError(
-            f"{path.name} is a pipe or a device, neither a file nor a folder; save it as a file first"
+            f"{path.name} is a pipe or a device, neither a file nor a folder; save it as a file"
+            " first"
         )
     if there:
         return [path]
@@ -251,7 +252,8 @@ def recognised(paths: Sequence[Path], tally: Tally) -> dict[Reader, list[Path]]:
         known = _reader_of(head)
         if known is None:
             raise OutcomesError(
-                f"{path.name}: no known results format. It looks like {head.described()}. {can_read()}"
+                f"{path.name}: no known results format. It looks like {head.described()}."
+                f" {can_read()}"
             )
         groups.setdefault(known, []).append(path)
     return groups
@@ -309,7 +311,8 @@ def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
     if not groups:
         seen = some([path.name for path in files], 8) if files else "nothing"
         raise OutcomesError(
-            f"the folder {folder.name or folder} holds no results that can be read; it holds {seen}. {can_read()}"
+            f"the folder {folder.name or folder} holds no results that can be read; it holds"
+            f" {seen}. {can_read()}"
         )
     if len(groups) > 1:
         listed = "; ".join(
@@ -317,7 +320,8 @@ def _folder(folder: Path, tally: Tally) -> dict[Reader, list[Path]]:
             for reader, found in groups.items()
         )
         raise OutcomesError(
-            f"the folder {folder.name} holds results of several formats ({listed}); name the files to read"
+            f"the folder {folder.name} holds results of several formats ({listed}); name the files"
+            " to read"
         )
     return groups
 

@@ -36,9 +36,15 @@ MAGIC = (
 )
 REFUSED = {
     "spreadsheet": "is a spreadsheet; save it as CSV and read that",
-    "pickle": "is a Python pickle, which can run code when it is opened; it is never read. Save the table as CSV",
+    "pickle": (
+        "is a Python pickle, which can run code when it is opened; it is never read. Save the table"
+        " as CSV"
+    ),
     "packed": "is packed in a way that is not read here; unpack it first",
-    "feather": "is a Feather file of the first version, which cannot be read safely; save the table as Parquet",
+    "feather": (
+        "is a Feather file of the first version, which cannot be read safely; save the table as"
+        " Parquet"
+    ),
     "pdf": "is a PDF document, not a results file",
     "binary": "is a binary file of no known results format",
     "empty": "is empty: it holds no results",

@@ -125,8 +125,8 @@ def outcomes_of(
             frame["mode"] = names[run.identity or label]
             said.append(
                 Note(
-                    "several files have the same cases in one mode: each file is a mode; choose with "
-                    "mode=, or name them",
+                    "several files have the same cases in one mode: each file is a mode; choose"
+                    " with mode=, or name them",
                     "assumed",
                 )
             )
@@ -181,8 +181,8 @@ def counted(run: Run, threshold: float | None) -> list[Note]:
         gone = run.planned - there
         notes.append(
             Note(
-                f"{gone:,} of {plural(run.planned, 'planned attempt')} are not in the file: they did "
-                "not run, and no rate knows them",
+                f"{gone:,} of {plural(run.planned, 'planned attempt')} are not in the file: they"
+                " did not run, and no rate knows them",
                 "left out",
                 gone,
             )
@@ -196,8 +196,8 @@ def counted(run: Run, threshold: float | None) -> list[Note]:
             where = "at or above" if side.pop() else "below"
             notes.append(
                 Note(
-                    f"every score {name} ({min(numbers):g} to {max(numbers):g}) is {where} the threshold "
-                    f"{threshold:g}",
+                    f"every score {name} ({min(numbers):g} to {max(numbers):g}) is {where} the"
+                    f" threshold {threshold:g}",
                     "assumed",
                     len(numbers),
                 )

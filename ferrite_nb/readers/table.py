@@ -190,7 +190,10 @@ def _lazy(heads: Sequence[Head], encoding: str | None) -> Any:
         rows = [part.aggregate("count(*)").fetchall()[0][0] for part in parts]
         if sum(rows) < LAZY_ROWS and size < LAZY_BYTES:
             return None
-        query = "FROM read_parquet(?, union_by_name=true, hive_partitioning=?, hive_types_autocast=false)"
+        query = (
+            "FROM read_parquet(?, union_by_name=true, hive_partitioning=?,"
+            " hive_types_autocast=false)"
+        )
         folders = any(hive(head.path) for head in heads)
         files = [glob.escape(str(head.path)) for head in heads]
         found = connection().sql(query, params=[files, folders])
@@ -301,7 +304,8 @@ def _from_engine(relation: Any, asked: Asked) -> pd.DataFrame:
         if NESTED.match(str(kind))
     ]
     columns = [
-        f"CAST({f'to_json({_quoted(name)})' if name in nested else _quoted(name)} AS VARCHAR) AS {_quoted(name)}"
+        f"CAST({f'to_json({_quoted(name)})' if name in nested else _quoted(name)} AS VARCHAR) AS"
+        f" {_quoted(name)}"
         for name in relation.columns
     ]
     try:

@@ -1,4 +1,4 @@
-"""Values of strangers' JSON: safe access to objects, texts and numbers, columns from loose fields."""
+"""Values of strangers' JSON: safe access to objects, texts, numbers, columns from loose fields."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
-from ferrite_nb.count import cube as counts
 from ferrite_nb.analysis.choice import Choice, OpenCube, answer, cost_of, open_cube
+from ferrite_nb.count import cube as counts
 
 
 @pytest.fixture(scope="module")

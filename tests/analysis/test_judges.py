@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ferrite_nb as fnb
-from ferrite_nb.schema import FACTS, WORDS
 from ferrite_nb.analysis.judges import disagreements
+from ferrite_nb.schema import FACTS, WORDS
 
 CELLS = ["tp", "fn", "tn", "fp"]
 

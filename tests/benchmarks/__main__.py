@@ -96,11 +96,14 @@ def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> s
     """The page of the documentation."""
     parts = [
         "# Benchmarks: how long it takes, beside what people would use instead\n",
-        "Written by `make bench`, in one run. Each program runs in a process of its own, the sides in turn; a time is "
-        "the median [least, most], on the wall and of the processor (CPU, all threads). Imports and the making of data "
-        "are not counted. A goal held “by CPU time” only was missed on the wall, where other work on the machine "
-        "counts. Memory is the peak of the whole process. What DuckDB does itself is compared by the best times, both "
-        "warm.\n",
+        (
+            "Written by `make bench`, in one run. Each program runs in a process of its own, the"
+            " sides in turn; a time is the median [least, most], on the wall and of the processor"
+            " (CPU, all threads). Imports and the making of data are not counted. A goal held “by"
+            " CPU time” only was missed on the wall, where other work on the machine counts. Memory"
+            " is the peak of the whole process. What DuckDB does itself is compared by the best"
+            " times, both warm.\n"
+        ),
         machine() + "\n",
         "## Goals\n",
         markdown([astuple(row) for row in rows], GOALS) + "\n",
@@ -108,17 +111,24 @@ def page(rows: list[Row], beside: list[list[str]], growth: list[list[str]]) -> s
     if beside:
         parts += [
             "## Beside other packages\n",
-            "From arrays to 95 % bounds, 10,000 resamples, CPU time after a warm call. “Times ours” is their median "
-            "by ours on the same task; memory is what the call added. Ours are binomial and multinomial draws (or "
-            "their quantiles) in place of resampled rows, so the bounds agree to the noise of resampling (evalsig "
-            "takes the difference the other way round). For the judge the methods differ: ours and truescore correct "
-            "by sensitivity and specificity, evalstats by prediction-powered inference, garak takes both as known; "
-            "see [Coverage](coverage.md) for how often each holds the truth.\n",
+            (
+                "From arrays to 95 % bounds, 10,000 resamples, CPU time after a warm call. “Times"
+                " ours” is their median by ours on the same task; memory is what the call added."
+                " Ours are binomial and multinomial draws (or their quantiles) in place of"
+                " resampled rows, so the bounds agree to the noise of resampling (evalsig takes the"
+                " difference the other way round). For the judge the methods differ: ours and"
+                " truescore correct by sensitivity and specificity, evalstats by prediction-powered"
+                " inference, garak takes both as known; see [Coverage](coverage.md) for how often"
+                " each holds the truth.\n"
+            ),
             markdown(beside, ("task", "program", "CPU time", "times ours", "MB added", "bounds"))
             + "\n",
         ]
     if growth:
-        said = "Below a million rows a Parquet file is read into memory and checked in full; above, it stays on DuckDB.\n"
+        said = (
+            "Below a million rows a Parquet file is read into memory and checked in full; above, it"
+            " stays on DuckDB.\n"
+        )
         parts += ["## Growth\n", said, markdown(growth, ("what", "rows", "time", "peak MB")) + "\n"]
     return "\n".join(parts)
 
@@ -130,9 +140,9 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     busy = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     return (
-        f"{datetime.date.today():%d %B %Y}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GB, "
-        f"{platform.system()} ({platform.machine()}), load at the end {busy}; "
-        f"Python {platform.python_version()}, {said}."
+        f"{datetime.date.today():%d %B %Y}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GB,"
+        f" {platform.system()} ({platform.machine()}), load at the end {busy}; Python"
+        f" {platform.python_version()}, {said}."
     )
 
 

@@ -110,7 +110,8 @@ def main(runs: int = 2000) -> int:
         )
         name = f"{clusters} × {size}, rate {rate:.2f}, ICC {icc}, labels {source}"
         print(
-            f"| {name} | {inside[0]:.3f} | {inside[1]:.3f} | {width:.3f} | {double} | .930 | {verdict} |",
+            f"| {name} | {inside[0]:.3f} | {inside[1]:.3f} | {width:.3f} | {double} | .930 |"
+            f" {verdict} |",
             flush=True,
         )
     print("\n| precision at the base rate | coverage | goal | |\n|---|---|---|---|")

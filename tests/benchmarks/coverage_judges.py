@@ -166,7 +166,8 @@ def main(runs: int = 4000) -> int:
     """Print both tables; 1 when a row misses its floor."""
     missed = 0
     print(
-        "| scene | method | coverage | width | not computable | Se, Sp known | share known | goal | |"
+        "| scene | method | coverage | width | not computable | Se, Sp known | share known |"
+        " goal | |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     for scene in scenes():
@@ -181,19 +182,21 @@ def main(runs: int = 4000) -> int:
         )
         method = "double_sample" if scene.source == "part" else "delta"
         print(
-            f"| {scene.name} | {method} | {coverage:.4f} | {width:.4f} | {nothing:.3f} | {beside} | {goal} "
-            f"| {'ok' if good else 'MISSED'} |",
+            f"| {scene.name} | {method} | {coverage:.4f} | {width:.4f} | {nothing:.3f} | {beside} |"
+            f" {goal} | {'ok' if good else 'MISSED'} |",
             flush=True,
         )
     print(
-        "\n| detector | Wilson at the found threshold | bootstrap | width | goal | |\n|---|---|---|---|---|---|"
+        "\n| detector | Wilson at the found threshold | bootstrap | width | goal |"
+        " |\n|---|---|---|---|---|---|"
     )
     for name, plain, coverage, width, floor, widest in detectors(runs):
         good = coverage >= floor and width <= 1.05 * widest
         missed += not good
         goal = f"{floor:.3f} / {widest:.2f}"
         print(
-            f"| {name} | {plain:.4f} | {coverage:.4f} | {width:.4f} | {goal} | {'ok' if good else 'MISSED'} |"
+            f"| {name} | {plain:.4f} | {coverage:.4f} | {width:.4f} | {goal} |"
+            f" {'ok' if good else 'MISSED'} |"
         )
     return int(missed > 0)
 

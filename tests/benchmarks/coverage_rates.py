@@ -121,10 +121,12 @@ def main(runs: int = 4000) -> int:
         goal = f"{row.floor:.3f}" + (f" / {row.widest:.3f}" if row.widest else "")
         verdict = "ok" if row.passed else "MISSED"
         print(
-            f"| {row.scenario} | {row.plain:.3f} | {row.coverage:.4f} | {row.width:.4f} | {goal} | {verdict} |"
+            f"| {row.scenario} | {row.plain:.3f} | {row.coverage:.4f} | {row.width:.4f} | {goal} |"
+            f" {verdict} |"
         )
     print(
-        "\nPlain: the normal interval for one rate, Wilson without clusters elsewhere. Nominal 95 %."
+        "\nPlain: the normal interval for one rate, Wilson without clusters elsewhere. Nominal"
+        " 95 %."
     )
     return int(missed > 0)
 

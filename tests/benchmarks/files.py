@@ -121,5 +121,8 @@ def inspect_row(what: str, ours: Timing, peer: Timing, beside: str, goal: str) -
         (False, False): "**no**",
     }
     held = by[cpu >= 5, wall >= 5] if ours.peak <= peer.peak else "**no** (memory)"
-    result = f"{number(wall)} times faster (CPU {number(cpu)}), {ours.peak:,.0f} MB beside {peer.peak:,.0f} MB"
+    result = (
+        f"{number(wall)} times faster (CPU {number(cpu)}), {ours.peak:,.0f} MB beside"
+        f" {peer.peak:,.0f} MB"
+    )
     return Row(what, clocks(ours), beside, result, goal, held)

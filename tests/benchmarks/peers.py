@@ -30,19 +30,24 @@ ENVIRONMENTS = {
     "garak": ["--no-deps", "garak", "numpy", "pyyaml", "xdg-base-dirs"],
 }
 DATA = {
-    "one": """
+    "one": (
+        """
         import numpy as np
         n = {n}
         values = np.zeros(n); values[: round(0.15 * n)] = 1.0
         np.random.default_rng(42).shuffle(values)
-    """,
-    "two": """
+    """
+    ),
+    "two": (
+        """
         import numpy as np
         n = {n}
         rng = np.random.default_rng(42)
         a = (rng.random(n) < 0.30).astype(float); b = a * (rng.random(n) < 0.60)
-    """,
-    "judge": """
+    """
+    ),
+    "judge": (
+        """
         import numpy as np
         n = {n}
         rng = np.random.default_rng(1)
@@ -50,7 +55,8 @@ DATA = {
         flags = np.where(truth, rng.random(n) < 0.9, rng.random(n) > 0.95)
         labelled = rng.choice(n, 200, replace=False)
         human = truth[labelled]
-    """,
+    """
+    ),
 }
 OURS = {
     "one": (
@@ -59,74 +65,105 @@ OURS = {
     ),
     "two": (
         "from ferrite_nb.stats import bootstrap_pairs",
-        "c = np.bincount((a + 2 * b).astype(int), minlength=4).tolist()\n"
-        "r = bootstrap_pairs(c[3], c[1], c[2], c[0])\nreturn r.low, r.high",
+        (
+            "c = np.bincount((a + 2 * b).astype(int), minlength=4).tolist()\n"
+            "r = bootstrap_pairs(c[3], c[1], c[2], c[0])\nreturn r.low, r.high"
+        ),
     ),
     "judge": (
         "from ferrite_nb.stats import rogan_gladen",
-        "j = flags[labelled]\n"
-        "tp, fn = int((j & human).sum()), int((~j & human).sum())\n"
-        "tn, fp = int((~j & ~human).sum()), int((j & ~human).sum())\n"
-        "r = rogan_gladen(int(flags.sum()), n, tp, fn, tn, fp)\nreturn r.low, r.high",
+        (
+            "j = flags[labelled]\n"
+            "tp, fn = int((j & human).sum()), int((~j & human).sum())\n"
+            "tn, fp = int((~j & ~human).sum()), int((j & ~human).sum())\n"
+            "r = rogan_gladen(int(flags.sum()), n, tp, fn, tn, fp)\nreturn r.low, r.high"
+        ),
     ),
 }
 PEERS: dict[str, dict[str, tuple[str, str]]] = {
     "one": {
         "NumPy loop": (
             "rng = np.random.default_rng(0)",
-            "means = [values[rng.integers(n, size=n)].mean() for _ in range(10_000)]\n"
-            "return np.quantile(means, [0.025, 0.975])",
+            (
+                "means = [values[rng.integers(n, size=n)].mean() for _ in range(10_000)]\n"
+                "return np.quantile(means, [0.025, 0.975])"
+            ),
         ),
         "scipy": (
             "from scipy import stats",
-            "r = stats.bootstrap((values,), np.mean, n_resamples=10_000, method='percentile', vectorized=True,"
-            " batch=max(1, int(2e7 / n)), rng=0).confidence_interval\nreturn r.low, r.high",
+            (
+                "r = stats.bootstrap((values,), np.mean, n_resamples=10_000, method='percentile',"
+                " vectorized=True, batch=max(1, int(2e7 / n)), rng=0).confidence_interval\nreturn"
+                " r.low, r.high"
+            ),
         ),
         "evalstats": (
             "from evalstats.core.resampling import bootstrap_ci_1d",
-            "return bootstrap_ci_1d(values, values.mean(), 'bootstrap', 10_000, 0.05,"
-            " np.random.default_rng(0))",
+            (
+                "return bootstrap_ci_1d(values, values.mean(), 'bootstrap', 10_000, 0.05,"
+                " np.random.default_rng(0))"
+            ),
         ),
         "evalaudit": (
             "from evalaudit import score_ci\nvalues = values.tolist()",
-            "r = score_ci(values, method='bootstrap', n_boot=10_000, seed=0)\nreturn r.ci_low, r.ci_high",
+            (
+                "r = score_ci(values, method='bootstrap', n_boot=10_000, seed=0)\nreturn r.ci_low,"
+                " r.ci_high"
+            ),
         ),
         "garak": (
-            "from garak import _config\n_config.load_base_config()\n"
-            "from garak.analyze.bootstrap_ci import calculate_bootstrap_ci\n"
-            "results = values.astype(int).tolist()",
-            "r = calculate_bootstrap_ci(results, 1.0, 1.0, 10_000, 0.95)\nreturn [x / 100 for x in r]",
+            (
+                "from garak import _config\n_config.load_base_config()\n"
+                "from garak.analyze.bootstrap_ci import calculate_bootstrap_ci\n"
+                "results = values.astype(int).tolist()"
+            ),
+            (
+                "r = calculate_bootstrap_ci(results, 1.0, 1.0, 10_000, 0.95)\nreturn [x / 100 for x"
+                " in r]"
+            ),
         ),
         "inspect_ai": (
-            "from inspect_ai.scorer import SampleScore, Score, ci\n"
-            "scores = [SampleScore(score=Score(value=float(one))) for one in values]\n"
-            "interval = ci(method='bootstrap', num_samples=10_000)",
+            (
+                "from inspect_ai.scorer import SampleScore, Score, ci\n"
+                "scores = [SampleScore(score=Score(value=float(one))) for one in values]\n"
+                "interval = ci(method='bootstrap', num_samples=10_000)"
+            ),
             "r = interval(scores)\nreturn r['lower'], r['upper']",
         ),
     },
     "two": {
         "NumPy loop": (
             "rng = np.random.default_rng(0)\nd = a - b",
-            "means = [d[rng.integers(n, size=n)].mean() for _ in range(10_000)]\n"
-            "return np.quantile(means, [0.025, 0.975])",
+            (
+                "means = [d[rng.integers(n, size=n)].mean() for _ in range(10_000)]\n"
+                "return np.quantile(means, [0.025, 0.975])"
+            ),
         ),
         "scipy": (
             "from scipy import stats",
-            "r = stats.bootstrap((a, b), lambda x, y, axis: (x - y).mean(axis=axis), paired=True,"
-            " n_resamples=10_000, method='percentile', vectorized=True, batch=max(1, int(2e7 / n)), rng=0"
-            ").confidence_interval\nreturn r.low, r.high",
+            (
+                "r = stats.bootstrap((a, b), lambda x, y, axis: (x - y).mean(axis=axis),"
+                " paired=True, n_resamples=10_000, method='percentile', vectorized=True,"
+                " batch=max(1, int(2e7 / n)), rng=0).confidence_interval\nreturn r.low, r.high"
+            ),
         ),
         "evalstats": (
             "from evalstats.core.paired import pairwise_differences\nscores = np.array([a, b])",
-            "r = pairwise_differences(scores, 0, 1, method='bootstrap', n_bootstrap=10_000,"
-            " rng=np.random.default_rng(0))\nreturn r.ci_low, r.ci_high",
+            (
+                "r = pairwise_differences(scores, 0, 1, method='bootstrap', n_bootstrap=10_000,"
+                " rng=np.random.default_rng(0))\nreturn r.ci_low, r.ci_high"
+            ),
         ),
         "evalsig": (
-            "import evalsig\nfrom evalsig import ItemResult, RunFrame\n"
-            "first, second = (RunFrame(name, name, 't', 'm', [ItemResult(str(i), x) for i, x in enumerate(v)])"
-            " for name, v in (('a', a.tolist()), ('b', b.tolist())))",
-            "r = evalsig.compare(first, second, method='paired_bootstrap', n_resamples=10_000, rng=0)\n"
-            "return r.ci",
+            (
+                "import evalsig\nfrom evalsig import ItemResult, RunFrame\nfirst, second ="
+                " (RunFrame(name, name, 't', 'm', [ItemResult(str(i), x) for i, x in enumerate(v)])"
+                " for name, v in (('a', a.tolist()), ('b', b.tolist())))"
+            ),
+            (
+                "r = evalsig.compare(first, second, method='paired_bootstrap', n_resamples=10_000,"
+                " rng=0)\nreturn r.ci"
+            ),
         ),
         "truescore": (
             "from truescore import paired_bootstrap",
@@ -134,8 +171,10 @@ PEERS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "evalaudit": (
             "from evalaudit import compare_paired\nx, y = a.tolist(), b.tolist()",
-            "r = compare_paired(x, y, method='bootstrap', n_boot=10_000, seed=0)\n"
-            "return r.ci_low, r.ci_high",
+            (
+                "r = compare_paired(x, y, method='bootstrap', n_boot=10_000, seed=0)\n"
+                "return r.ci_low, r.ci_high"
+            ),
         ),
     },
     "judge": {
@@ -144,17 +183,26 @@ PEERS: dict[str, dict[str, tuple[str, str]]] = {
             "r = rogan_gladen_estimate(flags, human, labelled)\nreturn r.low, r.high",
         ),
         "evalstats": (
-            "from evalstats import judge_debias_mean_ci\nscores = flags.astype(float)\n"
-            "gold = np.full(n, np.nan); gold[labelled] = human",
-            "r = judge_debias_mean_ci(scores, gold, n_bootstrap=10_000, rng=np.random.default_rng(0))\n"
-            "return r.ci_low, r.ci_high",
+            (
+                "from evalstats import judge_debias_mean_ci\nscores = flags.astype(float)\n"
+                "gold = np.full(n, np.nan); gold[labelled] = human"
+            ),
+            (
+                "r = judge_debias_mean_ci(scores, gold, n_bootstrap=10_000,"
+                " rng=np.random.default_rng(0))\nreturn r.ci_low, r.ci_high"
+            ),
         ),
         "garak": (
-            "from garak import _config\n_config.load_base_config()\n"
-            "from garak.analyze.bootstrap_ci import calculate_bootstrap_ci\n"
-            "j = flags[labelled]\nse, sp = float(j[human].mean()), float((~j)[~human].mean())\n"
-            "results = flags.astype(int).tolist()",
-            "r = calculate_bootstrap_ci(results, se, sp, 10_000, 0.95)\nreturn [x / 100 for x in r]",
+            (
+                "from garak import _config\n_config.load_base_config()\n"
+                "from garak.analyze.bootstrap_ci import calculate_bootstrap_ci\n"
+                "j = flags[labelled]\nse, sp = float(j[human].mean()), float((~j)[~human].mean())\n"
+                "results = flags.astype(int).tolist()"
+            ),
+            (
+                "r = calculate_bootstrap_ci(results, se, sp, 10_000, 0.95)\nreturn [x / 100 for x"
+                " in r]"
+            ),
         ),
     },
 }
@@ -182,7 +230,10 @@ def pythons() -> dict[str, str]:
     found = {}
     for module in ENVIRONMENTS:
         for python in (sys.executable, str(BENCHES / module / "bin" / "python")):
-            code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+            code = (
+                f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is"
+                " None)"
+            )
             try:
                 if (
                     subprocess.run(

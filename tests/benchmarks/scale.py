@@ -38,7 +38,10 @@ small = fnb.read(fnb.data("ferrite_run_a.csv"))
 fnb.rates(small)  # imports are not counted
 """
 GROUP = "select mode, tier, kind, attack_success, count(*) from read_parquet('{path}') group by all"
-STRATA = "select mode, tier, scope, kind, attack_success, gated, count(*) from read_parquet('{path}') group by all"
+STRATA = (
+    "select mode, tier, scope, kind, attack_success, gated, count(*) from read_parquet('{path}')"
+    " group by all"
+)
 PAIRS = """
 select "Off", "SanitizerOnly", "LoopOnly", "On", count(*) from (
     select case_id, {columns} from read_parquet('{path}') where kind = 'attack' group by case_id
@@ -94,8 +97,9 @@ def ours(path: str, work: str, setup: str = "runs = fnb.read(path)") -> Program:
 
 def published(rounds: int) -> list[Row]:
     """The 3,488 rows in memory."""
-    setup = IMPORTS.format(path="") + (
-        'runs = fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")]).pool_versions()'
+    setup = (
+        IMPORTS.format(path="") + 'runs = fnb.read([fnb.data("ferrite_run_a.csv"),'
+        ' fnb.data("ferrite_run_b.csv")]).pool_versions()'
     )
     found = side_by_side(
         [
@@ -197,7 +201,10 @@ def exponent(what: str, sizes: Sequence[int], timings: Sequence[Timing]) -> Row:
     )
     held = "yes" if max(cpu, wall, peak) <= 1.05 else "**no**"
     slopes = np.diff(np.log([min(one.cpu) for one in timings])) / np.diff(log)
-    said = f"exponent of time {wall:.2f} (CPU {cpu:.2f}; its last step {slopes[-1]:.2f}), of memory {peak:.2f}"
+    said = (
+        f"exponent of time {wall:.2f} (CPU {cpu:.2f}; its last step {slopes[-1]:.2f}), of memory"
+        f" {peak:.2f}"
+    )
     return Row(
         f"growth of {what}, {sizes[0]:,} to {sizes[-1]:,} rows",
         "",

@@ -109,8 +109,9 @@ def picked(notebook: Notebook, role: str, values: list[str]) -> None:
     before = notebook.shown()
     notebook.part(role).locator("select").select_option(label=values)
     notebook.page.wait_for_function(
-        "before => [...document.querySelectorAll('.jp-NotebookPanel .jp-OutputArea')].map(area => area.innerText + "
-        "[...area.querySelectorAll('img')].map(image => image.src).join()).join() !== before",
+        "before => [...document.querySelectorAll('.jp-NotebookPanel .jp-OutputArea')].map(area =>"
+        " area.innerText + [...area.querySelectorAll('img')].map(image => image.src).join()).join()"
+        " !== before",
         arg=before,
         timeout=20_000,
     )
@@ -256,8 +257,9 @@ def test_by_keyboard_only(notebook: Notebook, server: Server) -> None:
         shown.page.keyboard.press("Tab")
         order.append(
             shown.page.evaluate(
-                "() => { const box = document.activeElement.closest('.widget-inline-hbox, .jupyter-widgets');"
-                " return [...(box ? box.classList : [])].filter(name => name.startsWith('ferrite-')).join() }"
+                "() => { const box = document.activeElement.closest('.widget-inline-hbox,"
+                " .jupyter-widgets'); return [...(box ? box.classList : [])].filter(name =>"
+                " name.startsWith('ferrite-')).join() }"
             )
         )
     assert order[:3] == [
@@ -284,8 +286,9 @@ def test_dark_theme_keeps_figure_white_and_words_readable(
         shown.part("sentence")
         .locator("p")
         .first.evaluate(
-            "node => { let back = node; while (getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') "
-            "back = back.parentElement; return [getComputedStyle(node).color, getComputedStyle(back).backgroundColor] }"
+            "node => { let back = node; while (getComputedStyle(back).backgroundColor === 'rgba(0,"
+            " 0, 0, 0)') back = back.parentElement; return [getComputedStyle(node).color,"
+            " getComputedStyle(back).backgroundColor] }"
         )
     )
     front, back = (luminance(colour) for colour in colours)

@@ -30,7 +30,11 @@ def run_b_generated() -> fnb.Outcomes:
 @pytest.fixture(scope="session")
 def run_b() -> fnb.Outcomes:
     """Run B as published: the generated cases together with the hand-written ones of run A."""
-    return fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")]).declare(cluster=()).pool_versions()
+    return (
+        fnb.read([fnb.data("ferrite_run_a.csv"), fnb.data("ferrite_run_b.csv")])
+        .declare(cluster=())
+        .pool_versions()
+    )
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,10 @@ import ferrite_nb as fnb
 from .test_read import put
 
 RUNS = Path(__file__).parent / "files/asb_two_runs.csv.gz"
-HEAD = "Agent Name,Attack Tool,Attack Successful,Original Task Successful,Refuse Result,Memory Found,Aggressive,messages\n"
+HEAD = (
+    "Agent Name,Attack Tool,Attack Successful,Original Task Successful,Refuse Result,Memory"
+    " Found,Aggressive,messages\n"
+)
 
 
 def test_the_texts_0_and_1_are_counted_not_taken_as_true():

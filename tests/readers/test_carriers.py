@@ -135,7 +135,7 @@ def two(ending: str) -> Callable[[Path, Rows], Any]:
 
 CARRIERS: dict[str, Callable[[Path, Rows], Any]] = {
     **{
-        ending: (lambda folder, rows, ending=ending: written(folder, f"a.{ending}", rows))
+        ending: lambda folder, rows, ending=ending: written(folder, f"a.{ending}", rows)
         for ending in ("csv", "jsonl", "json", "parquet", "arrow")
     },
     **{f"two {ending}": two(ending) for ending in ("csv", "parquet")},

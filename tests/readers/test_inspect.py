@@ -327,8 +327,8 @@ def test_named_runs_of_different_tasks_form_no_pair(tmp_path: Path) -> None:
     cases = runs.frame.groupby("mode")["case_id"].apply(list).to_dict()
     assert cases == {"before": ["demo/1", "demo/2"], "after": ["other/1", "other/2"]}
     assert (
-        "different tasks (demo, other): the case names its task, and cases of two tasks form no pair"
-        in runs.notes
+        "different tasks (demo, other): the case names its task, and cases of two tasks form no"
+        " pair" in runs.notes
     )
     # Neither a word for the suite nor one for the mode makes one task of them.
     told = fnb.read(

@@ -81,7 +81,9 @@ def test_labels_are_read_by_the_verb(tmp_path):
             "a.csv, row 1: column score has 'high'; a score must be a number",
         ),
         (
-            "# dataset_version=1.0,,,\nobjective,assistant_response,human_score,data_type\nx,y,1,text\n",
+            (
+                "# dataset_version=1.0,,,\nobjective,assistant_response,human_score,data_type\nx,y,1,text\n"
+            ),
             "labels of judges",
         ),
     ],

@@ -90,7 +90,7 @@ def test_a_sample_judged_again_is_the_same_attempt(tmp_path: Path) -> None:
     assert [note.rows for note in runs.notes if note.kind == "duplicate"] == [3]
     assert any("recount (4/10) differs" in note for note in runs.notes)
     clash = lines(tmp_path, SPEC, event("a", correct=True), event("a", correct=False))
-    with pytest.raises(fnb.OutcomesError, match="run.jsonl:2, run.jsonl:3"):
+    with pytest.raises(fnb.OutcomesError, match=r"run\.jsonl:2, run\.jsonl:3"):
         fnb.read(clash, attack_success="correct")
     for keep, hit in (("first", True), ("last", False), ("known", True)):
         frame = fnb.read(clash, attack_success="correct", keep=keep).frame

@@ -71,10 +71,10 @@ def test_the_line_with_its_blank_filled_in_reads_the_table(tmp_path: Path, form:
     found = propose(path)
     assert set(found.declared) >= {"case_id", "mode", "repeat", "kind", BLANK, "error"}
     line = found.python(str(path)).replace(BLANK, "attack_success")
-    runs = eval(line, {"fnb": fnb})  # noqa: S307 - the line that people are asked to type
+    runs = eval(line, {"fnb": fnb})
     rates = fnb.rates(runs, "ASR").set_index("mode").loc["none"]
     assert (rates["k"], rates["n"]) == wanted() and runs.cluster == ("template",)
-    turned = eval(line.replace("attack_success", "attack_resisted"), {"fnb": fnb})  # noqa: S307
+    turned = eval(line.replace("attack_success", "attack_resisted"), {"fnb": fnb})
     other = fnb.rates(turned, "ASR").set_index("mode").loc["none"]
     assert (other["k"], other["n"]) == (wanted()[1] - wanted()[0], wanted()[1])
 
@@ -90,7 +90,7 @@ def test_the_line_for_a_terminal_works_when_typed(tmp_path: Path) -> None:
     path = written(tmp_path, "plain")
     line = propose(path).shell(path.name, "check").replace(BLANK, "attack_success")
     line = line.replace("ferrite-nb", f"{sys.executable} -m ferrite_nb.cli", 1)
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)  # noqa: S602
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -209,7 +209,7 @@ def test_one_test_index_is_one_attempt_and_a_new_one_a_repeat(tmp_path: Path) ->
     assert again.frame["attack_success"].tolist() == [True]
     assert [note.rows for note in again.notes if note.kind == "retry"] == [1]
     both = lines(tmp_path, result(**failed), result(**passed))
-    with pytest.raises(fnb.OutcomesError, match="out.jsonl:1, out.jsonl:2"):
+    with pytest.raises(fnb.OutcomesError, match=r"out\.jsonl:1, out\.jsonl:2"):
         fnb.read(both)
     kept = [
         fnb.read(both, keep=keep).frame["attack_success"].tolist() for keep in ("first", "last")

@@ -54,7 +54,10 @@ CASES = [
                 diff,
                 NAN,
                 NAN,
-                "every case differs in the same direction: the bootstrap has no width; use newcombe or tango",
+                (
+                    "every case differs in the same direction: the bootstrap has no width; use"
+                    " newcombe or tango"
+                ),
             ),
         )
         for b, c, diff in ((9, 0, 1.0), (0, 9, -1.0))
