@@ -67,9 +67,10 @@ def test_a_stratum_named_like_a_column_of_the_answer_gives_the_same_numbers(name
         )
         assert found.columns.is_unique
     clustered = fnb.rates(clash, "ASR", cluster=f"{name}_")
-    pd.testing.assert_frame_equal(
-        clustered.drop(columns="note"), fnb.rates(plain, "ASR", cluster="zz").drop(columns="note")
-    )
+    wanted = fnb.rates(plain, "ASR", cluster="zz")
+    assert set(clustered["unit"]) == {f"{name}_"}
+    words = ["note", "unit"]
+    pd.testing.assert_frame_equal(clustered.drop(columns=words), wanted.drop(columns=words))
     assert len(fnb.limits(clash)) == len(fnb.limits(plain))
     with pytest.raises(
         ValueError, match=f"no column '{name}' .the file's column is called {name}_ here."
@@ -177,10 +178,8 @@ def test_nothing_is_compared_over_suite_versions_unless_asked_for():
     )
     runs = fnb.outcomes(frame)
     for table in (fnb.overhead(runs), fnb.rates(runs, "UP").query("mode == 'On'")):
-        said = (
-            "not computable: suite versions differ (Off 1, On 2); runs.pool_versions() accepts them"
-        )
-        assert set(table["note"]) == {said}
+        why = "suite versions differ (Off 1, On 2); runs.pool_versions() accepts them"
+        assert set(table["why"]) == {why} and set(table["state"]) == {"none"}
     pooled = runs.pool_versions()
     assert fnb.overhead(pooled)["n_pairs"].tolist() == [24, 24]
     assert fnb.rates(pooled, "UP")[["k", "n"]].to_numpy().tolist() == [[0, 0], [24, 24]]
@@ -198,7 +197,8 @@ def test_a_metric_that_the_record_lacks_is_answered_with_the_reason(symbol, vers
     modes = ["Off", "Off", "SanitizerOnly", "SanitizerOnly", "On", "On"]
     frame = pd.DataFrame({"case_id": ["a", "b"] * 3, "mode": modes, "kind": "benign", "tier": "T1"})
     runs = fnb.outcomes(frame if versions is None else frame.assign(suite_version=versions))
-    requirement = {"metric": symbol, "at_most": 0.5, "where": {"mode": "On"}}
+    end = "at_most" if METRICS[symbol].better == "lower" else "at_least"
+    requirement = {"metric": symbol, end: 0.5, "where": {"mode": "On"}}
     if symbol in ("residual share", "FSR-proxy"):
         requirement["where"] = {"mode": "Off" if symbol == "residual share" else "SanitizerOnly"}
     for table in (
@@ -248,7 +248,7 @@ def test_what_is_counted_is_no_stratum(engine):
     for verb in (fnb.compare, fnb.gradient):
         with pytest.raises(ValueError, match="attack_success is counted here"):
             verb(runs, "ASR", by="attack_success")
-    with pytest.raises(ValueError, match="not the mode"):
+    with pytest.raises(ValueError, match="never the mode"):
         fnb.compare(runs, "ASR", cluster="mode")
     with pytest.raises(ValueError, match="named twice"):
         fnb.compare(runs, "ASR", cluster=["case_id", "case_id"])
@@ -287,10 +287,10 @@ def test_cases_without_a_cluster_are_told_of_in_rates_and_in_pairs():
     "name", ["insufficient data", "not computable: x", "macro", "the insufficient one"]
 )
 def test_a_column_named_like_a_reason_hides_no_number(name):
-    """The name stands in the note, and the note decides whether a number is shown."""
+    """The name stands in the note; the state alone decides whether a number is shown."""
     runs = fnb.outcomes(runs_of(cases=60, **{name: [f"v{n % 20}" for n in range(60)] * 2}))
     table = fnb.rates(runs, "ASR", cluster=name)
-    assert table["note"].str.contains(f"clusters of {name}", regex=False).all()
+    assert set(table["unit"]) == {name} and set(table["state"]) == {"ok"}
     shown = [str(fnb.Estimate.from_row(row)) for _, row in table.iterrows()]
     assert [text.split(" [")[0] for text in shown] == ["30/60 = 50.0%", "10/60 = 16.7%"]
     assert fnb.tables.markdown(table).count(" = ") == 2

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..count.cube import NO_VALUE, check_columns, repeated
+from ..count.cube import NO_VALUE, check_columns, need_outcomes, repeated
 from ..estimate import state_of
 from ..outcomes.table import Outcomes
 from ..stats.anytime import anytime_clusters, anytime_interval
@@ -72,6 +72,7 @@ def unit_of(runs: Outcomes, cluster: str | Iterable[str] | None = None) -> Unit:
     ------
     ValueError: no such column, more than two, or the mode.
     """
+    need_outcomes(runs)
     declared = cluster is None
     keys = runs.cluster if declared else tuple(listed(cluster))
     if len(keys) > 2:

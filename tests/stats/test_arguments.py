@@ -26,6 +26,24 @@ LIMIT = {"threshold": 0.2, "direction": "at most", "level": 0.95}
 CASE_RATES = {"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}
 CASES = {"labels": [0, 0, 1, 1]}
 CALLS = {
+    "anytime_clusters": {"k": [1, 0, 2], "n": [4, 4, 4], "most": 5, "level": 0.95},
+    "anytime_interval": {"k": 1, "n": 5, "level": 0.95},
+    "anytime_pairs": {"both": 3, "b": 4, "c": 1, "neither": 9, "level": 0.95},
+    "components": {
+        "outcome": [0, 1, 1, 0, 1, 0, 0, 1],
+        "facets": {"template": list("aabbccdd")},
+        "level": 0.95,
+    },
+    "forecast": {
+        "hits_by_half": 29,
+        "hits": 43,
+        "cases": 250,
+        "attempts": 25,
+        "within": 50,
+        "level": 0.95,
+    },
+    "labels_by_flag": {"half": 0.1, "n": 300, "rate": 0.2, "se": 0.9, "sp": 0.95, "level": 0.95},
+    "worst": {"k": [1, 2], "n": [9, 9], "level": 0.95},
     "alerts": {"tpr": 0.9, "fpr": 0.1, "base_rate": 0.01, "per_day": 10},
     "at_least_once": {"probability": 0.1, "times": 2},
     "auc": {**CASES, "scores": [1, 2, 2, 3], "level": 0.95},
