@@ -73,7 +73,7 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
     assert (
         text(explorer)
         .strip()
-        .startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]")
+        .startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [2.8, 21.0]")
     )
     assert explorer.chart is not None and "63/787" in explorer.chart.alt
     assert "63/787" in text(explorer, "numbers") and "0/122" in text(explorer, "numbers")
@@ -88,7 +88,7 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
         ("metric", "CR", "CR (higher is better)"),
         ("show", "tier", "Tier2, On: 0/260"),
         ("show", "gradient:scope", "SanitizerOnly: 0/5"),
-        ("level", 0.99, "[3.7, 16.6]"),
+        ("level", 0.99, "[2.1, 26.5]"),
         ("cluster", (), "[6.3, 10.1]"),
         ("cluster", ("task",), "(clustered by task)"),
     ],
@@ -123,7 +123,7 @@ def test_a_long_list_is_searched_and_what_is_shown_counts(explorer: Explorer) ->
     template = explorer.strata["template"]
     template.search.value = "NEWS/nav"
     assert template.chosen == ("news/nav_exfil",)
-    assert "one cluster says nothing about the spread between clusters" in text(explorer)
+    assert "one cluster: its spread cannot be estimated" in text(explorer)
     explorer.cluster.value = ()
     assert "/128" in text(explorer)
     template.search.value = "no such name"
@@ -202,7 +202,7 @@ def test_hostile_names_are_text() -> None:
         assert 'class="tex2jax_ignore mathjax_ignore"' in found.places["sentence"].value
     assert all("$" not in one.description for one in controls(found.box))
     labels = [label for label, _ in found.strata["suite"].list.options]
-    assert "(empty) (16)" in labels and "<script>alert(1)</script> (16)" in labels
+    assert "(none) (16)" in labels and "<script>alert(1)</script> (16)" in labels
     assert max(map(len, labels)) < 80
 
 
