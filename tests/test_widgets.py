@@ -77,9 +77,6 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
     )
     assert explorer.chart is not None and "63/787" in explorer.chart.alt
     assert "63/787" in text(explorer, "numbers") and "0/122" in text(explorer, "numbers")
-    assert "176 clusters of template count like 61 independent cases" in text(
-        explorer, "notes-below"
-    )
 
 
 @pytest.mark.parametrize(
@@ -109,6 +106,19 @@ def test_the_interval_can_be_chosen_without_clusters_only(explorer: Explorer) ->
     assert not explorer.method.disabled
     explorer.method.value = "clopper-pearson"
     assert "[6.2, 10.1]" in text(explorer) and "method='clopper-pearson'" in text(explorer)
+
+
+def test_a_fixed_interval_has_its_reason_and_reset_goes_back(explorer: Explorer) -> None:
+    start = {name: place.value for name, place in explorer.places.items()}
+    assert "fixed" in explorer.why.value and explorer.cluster.value == ("template",)
+    explorer.cluster.value = ()
+    assert explorer.why.value == ""
+    explorer.method.value = "jeffreys"
+    explorer.show.value = "gradient:scope"
+    explorer.strata["tier"].list.value = ("Tier1",)
+    explorer.again.click()
+    assert {name: place.value for name, place in explorer.places.items()} == start
+    assert explorer.method.value == "wilson"
 
 
 def test_an_empty_choice_says_so_and_comes_back(explorer: Explorer) -> None:
