@@ -70,12 +70,11 @@ def parsers(
 
 
 def _command(commands: Any, name: str, run: Run) -> argparse.ArgumentParser:
-    reads = "" if name == "lab" else f"\n{DECLARATIONS}"
     made: argparse.ArgumentParser = commands.add_parser(
         name,
         help=DESCRIPTIONS[name],
         description=DESCRIPTIONS[name],
-        epilog=f"example:\n  {EXAMPLES[name]}\n{reads}",
+        epilog=f"example:\n  {EXAMPLES[name]}\n\n{DECLARATIONS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.set_defaults(run=run)
@@ -83,11 +82,15 @@ def _command(commands: Any, name: str, run: Run) -> argparse.ArgumentParser:
 
 
 def _lab(command: argparse.ArgumentParser) -> None:
+    _results(command)
     command.add_argument(
-        "results", nargs="?", type=Path, metavar="RESULTS", help="your file or folder"
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="where your copy of the notebooks is (default: ferrite_notebooks)",
     )
     command.add_argument(
-        "--folder", type=Path, help="work on a copy of the notebooks in this folder"
+        "--solutions", action="store_true", help="copy the solved notebooks of the teacher too"
     )
     command.add_argument(
         "--port", type=_port, default=8888, help="the first port to try (default: 8888)"

@@ -11,6 +11,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arguments import declarations, files, hint, once, parsers
@@ -59,10 +60,23 @@ def read_releases(args: argparse.Namespace) -> dict[str, Outcomes]:
 
 
 def run_lab(args: argparse.Namespace) -> int:
-    """`ferrite-nb lab`: JupyterLab until Ctrl-C."""
+    """`ferrite-nb lab`: JupyterLab until Ctrl-C; results that are named are read once before it
+    starts.
+    """
     from .launch import launch
 
-    launch(args.results, target=args.folder, port=args.port, browser=not args.no_browser)
+    named = bool(args.results or args.name)
+    if named:
+        read_results(args)
+    first = [*args.results, *(file for _, file in args.name)][:1]
+    launch(
+        Path(first[0]) if first else None,
+        args.given if named else (),
+        target=args.folder,
+        port=args.port,
+        browser=not args.no_browser,
+        solutions=args.solutions,
+    )
     return 0
 
 
@@ -109,28 +123,48 @@ def run_check(args: argparse.Namespace) -> int:
     """`ferrite-nb check`: what was read, what it supports, what to look out for, what to do
     next.
     """
-    runs = read_results(args)
-    tell(*(_line(name, text) for name, text in runs.describe()))
-
     from . import __version__, limits
 
+    runs = read_results(args)
     found = limits(runs)
     severe = found[found["severity"] == "severe"]
-    tell(
-        *(
-            _line("look out", f"{row.limit}: {row.evidence}; {row.consequence}")
-            for row in severe.itertuples()
-        )
-    )
-    columns = next((found for found in severe["columns"] if found), runs.cluster)
+    warnings = [
+        ("look out", f"{row.limit}: {row.evidence}; {row.consequence}")
+        for row in severe.itertuples()
+    ]
+    columns = runs.cluster or next((names for names in severe["columns"] if names), ())
     named = ["--cluster", ",".join(columns)] if columns else []
-    tell(_line("next", f"ferrite-nb report {shlex.join([*args.given, *named])}"))
-    tell(
-        _line(
-            "with", f"ferrite_nb {__version__}, Python {sys.version.split()[0]} at {sys.executable}"
-        )
-    )
+    python = f"Python {sys.version.split()[0]} at {sys.executable}"
+    lines = [
+        *shortened(runs.describe(), MOST_SAID, "fnb.read(…).describe() has all"),
+        *shortened(warnings, MOST_SEVERE, "fnb.limits(runs) has all"),
+        ("cases", cases_call(runs)),
+        ("next", f"ferrite-nb report {shlex.join([*args.given, *named])}"),
+        ("with", f"ferrite_nb {__version__}, {python}"),
+    ]
+    tell(*(_line(name, text) for name, text in lines if text))
     return 0
+
+
+def shortened(lines: Sequence[tuple[str, str]], most: int, rest: str) -> list[tuple[str, str]]:
+    """At most so many lines; the last one then says how many more there are, and where."""
+    left = len(lines) - most + 1
+    return list(lines) if left <= 1 else [*lines[: most - 1], ("", f"{left} more: {rest}")]
+
+
+def cases_call(runs: Outcomes) -> str:
+    """The call that lists the cases behind the numbers; empty where there are no cases or events.
+
+    With several modes it is the pair of the baseline and the last other mode: the cases that got
+    worse there.
+    """
+    events = [metric for metric in runs.supports if metric.counted == "rows"]
+    if "case_id" not in runs.columns or not events:
+        return ""
+    others = [mode for mode in runs.modes if mode != runs.base[0]]
+    worse = "c" if events[0].better == "lower" else "b"
+    pair = f"pair={(runs.base[0], others[-1])!r}, only={worse!r}" if others else "only='event'"
+    return f"fnb.cases(runs, {events[0].symbol!r}, {pair})"
 
 
 def _line(name: str, text: str) -> str:
@@ -186,6 +220,7 @@ def _one(names: list[str]) -> str | list[str] | None:
     return None if not names else names[0] if len(names) == 1 else names
 
 
+MOST_SAID, MOST_SEVERE = 11, 6  # lines of `check`: with the last three at most 20
 COMMANDS = {"lab": run_lab, "report": run_report, "check": run_check, "gate": run_gate}
 
 

@@ -1,43 +1,83 @@
-"""Open JupyterLab at the start notebook: the notebooks of a checkout, or a copy in the user's own
-folder.
+"""Open JupyterLab at the start notebook of the user's own copy of the notebooks, which is kept and
+never overwritten.
 """
 
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .bundled import PACKAGE, folder
+from .bundled import PACKAGE, data, folder
+
+if TYPE_CHECKING:
+    from .outcomes.table import Outcomes
 
 START = "00_start_here.ipynb"
-RESULTS_VARIABLE = "FERRITE_RESULTS"
+RESULTS_VARIABLE = "FERRITE_RESULTS"  # one path
+ARGUMENTS_VARIABLE = "FERRITE_ARGUMENTS"  # a folder and the arguments of `lab` there, as JSON
 COPY = "ferrite_notebooks"
 
 
-def notebooks(target: Path | None = None) -> tuple[Path, list[str]]:
+def notebooks(target: Path | None = None, *, solutions: bool = False) -> tuple[Path, list[str]]:
     """The folder of notebooks to work in, and the names of those the user had changed, which were
     kept.
 
-    In a checkout it is the checkout's own folder, unless `target` is given. Elsewhere the notebooks
-    are copied to `target` (by default `ferrite_notebooks` in the current folder); a copy that is
-    there already stays as it is.
+    The notebooks are copied to `target` (by default `ferrite_notebooks` in the current folder); a
+    copy that is there already stays as it is. The shipped ones are never worked in. The solved ones
+    of the teacher come with `solutions`.
+
+    Raises
+    ------
+    ValueError: `target` is the folder of the shipped notebooks, or lies in it.
     """
-    shipped = folder("notebooks")
-    if target is None and shipped.parent == PACKAGE.parent:
-        return shipped, []
+    shipped = folder("notebooks").resolve()
     target = (target or Path.cwd() / COPY).resolve()
+    if target.is_relative_to(shipped):
+        raise ValueError(
+            f"{target} holds the notebooks that are shipped; name another --folder for your copy"
+        )
     kept = []
     for source in sorted(path for path in shipped.rglob("[!.]*") if path.is_file()):
         copy = target / source.relative_to(shipped)
+        if source.stem.endswith("_solutions") and not solutions:
+            continue
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
         elif not filecmp.cmp(source, copy, shallow=False):
             kept.append(copy.relative_to(target).as_posix())
     return target, kept
+
+
+def results(default: str = "ferrite_run_b.csv") -> Outcomes:
+    """The outcomes that `ferrite-nb lab` was started with, declarations and all; else bundled ones.
+
+    Parameters
+    ----------
+    default: the bundled data set to read where no results were named.
+
+    Example
+    -------
+    >>> from ferrite_nb.launch import results
+    >>> results("ferrite_run_a.csv").modes
+    ('SanitizerOnly', 'LoopOnly', 'On')
+    """
+    from .arguments import files, parsers
+    from .cli import COMMANDS, read_results
+
+    where, *given = json.loads(os.environ.get(ARGUMENTS_VARIABLE) or '["."]')
+    given = given or [os.environ.get(RESULTS_VARIABLE) or str(data(default))]
+    args = parsers(COMMANDS)[1]["lab"].parse_intermixed_args(files(given))
+    # the notebooks run in another folder than the one in which the files were named
+    args.results = [os.path.join(where, name) for name in args.results]
+    args.name = [(mode, os.path.join(where, name)) for mode, name in args.name]
+    return read_results(args)
 
 
 def has_display() -> bool:
@@ -70,20 +110,26 @@ def server_arguments(root: Path, notebook: Path, *, port: int, browser: bool) ->
 
 
 def launch(
-    results: Path | None, *, target: Path | None = None, port: int = 8888, browser: bool = True
+    first: Path | None,
+    given: Sequence[str] = (),
+    *,
+    target: Path | None = None,
+    port: int = 8888,
+    browser: bool = True,
+    solutions: bool = False,
 ) -> None:
-    """Start JupyterLab and stay until it ends; the start notebook reads `results`, if given.
+    """Start JupyterLab and stay until it ends; the start notebook reads the file `first`, or all
+    that the arguments `given` name and declare.
 
     Raises
     ------
     ValueError
-        When `results` does not exist, or the notebooks are not there.
+        When the notebooks are not there, or `target` is the folder of the shipped ones.
     """
-    if results is not None:
-        if not results.exists():
-            raise ValueError(f"there is no file or folder {str(results)!r}")
-        os.environ[RESULTS_VARIABLE] = str(results.resolve())
-    where, kept = notebooks(target)
+    if first is not None:
+        os.environ[RESULTS_VARIABLE] = str(first.resolve())
+        os.environ[ARGUMENTS_VARIABLE] = json.dumps([str(Path.cwd()), *given])
+    where, kept = notebooks(target, solutions=solutions)
     if not (where / START).is_file():
         raise ValueError(
             f"{START} is not in {where}; install the package again, or name another --folder"

@@ -103,7 +103,12 @@ def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None
         "figure": chart._repr_mimebundle_(include=["text/html"])[0]["text/html"],
         "numbers": f'{LOOK}<div class="{NO_MATH}">{table}</div>',
         "sentence": f'{said}<p class="{NO_MATH}">The same in code: <code>{html_text(call_of(cube, choice))}</code></p>',
-        "notes-below": f'<ul class="{NO_MATH}">{notes}</ul>' if notes else "",
+        "notes-below": (
+            f'<details class="{NO_MATH}"><summary>Notes ({len(cube.notes)})</summary>'
+            f"<ul>{notes}</ul></details>"
+            if notes
+            else ""
+        ),
     }
 
 
@@ -124,8 +129,9 @@ def call_of(cube: OpenCube, choice: Choice) -> str:
     )
     runs = f"runs.where({words})" if narrowed else "runs"
     options = "" if choice.level == 0.95 else f", level={choice.level}"
-    named = choice.cluster[0] if len(choice.cluster) == 1 else list(choice.cluster)
-    options += f", cluster={named!r}" if choice.cluster not in ((), ("case_id",)) else ""
+    named = choice.cluster[0] if len(choice.cluster) == 1 else choice.cluster
+    usual = cube.runs.cluster or (("case_id",) if cube.repeats else ())
+    options += f", cluster={named!r}" if choice.cluster not in (usual, ("case_id",)) else ""
     gradient, _, column = choice.show.rpartition(":")
     if gradient:
         return f"fnb.gradient({runs}, {choice.metric!r}, {column!r}{options})"
@@ -289,9 +295,16 @@ class Explorer:
             description="Save figure and table", layout={"width": "auto"}
         )
         self.saved = self._place("saved")
+        self.why = self._place("fixed")
+        self.again = ipywidgets.Button(description="Reset", layout={"width": "auto"})
+        self.again.add_class("ferrite-reset")
+        self.again.on_click(self.reset)
         self.path.add_class("ferrite-file")
         self.button.add_class("ferrite-save")
         self.button.on_click(self.save)
+        self.quiet = False
+        controls = (self.metric, self.show, self.method, self.level, self.cluster, self.more)
+        self.first = {control: control.value for control in controls}
         self.box = self._box()
         self.redraw()
 
@@ -316,15 +329,15 @@ class Explorer:
     def _box(self) -> ipywidgets.VBox:
         wrap = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "0.4rem 1rem"}
         first = ipywidgets.Box(
-            [self.metric, self.show, self.method, self.level, self.cluster], layout=wrap
+            [self.metric, self.show, self.method, self.why, self.level, self.cluster, self.again],
+            layout=wrap,
         )
         lists = [self.strata[name].box for name in self.shown]
         more = [self.more, self.extra] if len(self.shown) < len(self.strata) else []
         second = ipywidgets.Box([self.modes.box, *lists, *more], layout=wrap)
         self.places["figure"].layout = {
-            "min_height": "20rem",
             "min_width": "345px",
-        }  # nothing jumps at a choice
+        }  # the table beside it stays where it is
         self.places["numbers"].layout = {"min_width": "20rem", "flex": "1 1 20rem"}
         shown = ipywidgets.Box([self.places["figure"], self.places["numbers"]], layout=wrap)
         save = ipywidgets.Box([self.path, self.button, self.saved], layout=wrap)
@@ -357,7 +370,12 @@ class Explorer:
 
     def redraw(self) -> None:
         """Show what the controls say, or in one line why that cannot be shown."""
-        self.method.disabled = bool(self.cluster.value) or self.show.value.startswith("gradient:")
+        if self.quiet:
+            return
+        gradient = self.show.value.startswith("gradient:")
+        self.method.disabled = bool(self.cluster.value) or gradient
+        fixed = "a gradient has its own" if gradient else "clusters have their own"
+        self.why.value = f"<small>(fixed: {fixed})</small>" if self.method.disabled else ""
         try:
             self.chart = draw(self.cube, self.choice)
             found = page(self.cube, self.choice, self.chart, self.cost())
@@ -369,6 +387,16 @@ class Explorer:
             found = {"figure": "", "numbers": "", "sentence": why, "notes-below": ""}
         for name, text in found.items():
             self.places[name].value = text
+
+    def reset(self, _: Any = None) -> None:
+        """Choose what the explorer began with, in one redraw."""
+        self.quiet = True
+        for chooser in (self.modes, *self.strata.values()):
+            chooser.reset()
+        for control, value in self.first.items():
+            control.value = value
+        self.quiet = False
+        self.redraw()
 
     def cost(self) -> pd.DataFrame | None:
         """The cost beside the chosen metric; it stays the same while only the metric changes."""

@@ -168,12 +168,36 @@ def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(
     for part in (
         "3,392 rows",
         "supports",
-        "not computable",
+        "not recorded",
         "look out",
         "--cluster template",
         version,
+        "fnb.cases(runs, 'ASR', pair=('Off', 'On'), only='c')",
     ):
         assert part in shown
+
+
+def test_check_has_at_most_twenty_lines_for_any_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every bundled file, and a wide one with errors, repeats, blanks and many modes."""
+    rows = [
+        f"c{case},mode {mode},{repeat},{['yes', 'no', '', 'yes'][(case * mode + repeat) % 4]},"
+        f"t{case // 9},{'timeout' if case % 7 == mode else ''},{case % 3},{'' if case % 5 else 'no'}"
+        for case in range(40)
+        for mode in range(10)
+        for repeat in range(3)
+    ]
+    wide = tmp_path / "wide.csv"
+    head = "case_id,mode,repeat,attack_success,template,error,tier,gated"
+    wide.write_text("\n".join([head, *rows]))
+    calls = [[str(wide), "--const", "kind=attack"]]
+    calls += [[str(fnb.data(f"ferrite_run_{name}.csv"))] for name in "ab"]
+    for call in calls:
+        assert cli.main(["check", *call]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert len(printed) <= 20
+        assert [line.split()[0] for line in printed[-3:]] == ["cases", "next", "with"]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +217,7 @@ def test_check_says_what_is_supported_what_not_and_what_to_look_out_for(
             ],
             "--words 'attack_success=COLUMN; true=WORD; false=WORD'",
         ),
-        (["--column", "case_id=id", "--const", "mode=On"], "--column repeat=COLUMN"),
+        (["--column", "case_id=id", "--const", "mode=On"], "--keep last"),
     ],
 )
 def test_an_error_about_columns_shows_the_line_to_type(

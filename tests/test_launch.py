@@ -40,10 +40,44 @@ def wheel_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return user
 
 
-def test_a_checkout_uses_its_own_notebooks() -> None:
+SHIPPED = Path(fnb.__file__).parent.parent / "notebooks"
+
+
+def test_a_checkout_is_worked_on_in_a_copy_without_the_solutions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     where, kept = launch.notebooks()
-    assert where == Path(fnb.__file__).parent.parent / "notebooks"
-    assert kept == []
+    assert (where, kept) == (tmp_path / launch.COPY, [])
+    all_shipped = {path.name for path in SHIPPED.glob("*.ipynb")}
+    there = {path.name for path in where.glob("*.ipynb")}
+    assert all_shipped - there == {"lab_chapter_29_solutions.ipynb"}
+    again, _ = launch.notebooks(solutions=True)
+    assert {path.name for path in again.glob("*.ipynb")} == all_shipped
+
+
+@pytest.mark.parametrize("inside", [".", "mine"])
+def test_the_tracked_notebooks_are_never_worked_in(inside: str) -> None:
+    with pytest.raises(ValueError, match="name another --folder"):
+        launch.notebooks(SHIPPED / inside)
+
+
+def test_the_start_notebook_reads_with_the_declarations_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", lambda _: None)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    monkeypatch.setenv(launch.RESULTS_VARIABLE, "")
+    monkeypatch.setenv(launch.ARGUMENTS_VARIABLE, "")
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text("id,defence,out\n1,off,yes\n1,on,no\n2,off,no\n2,on,no\n")
+    columns = ("case_id=id", "mode=defence", "attack_success=out")
+    given = [part for column in columns for part in ("--column", column)]
+    assert cli.main(["lab", "own.csv", *given, "--const", "kind=attack", "--baseline", "off"]) == 0
+    monkeypatch.chdir(launch.COPY)
+    runs = launch.results()
+    assert (runs.modes, runs.base) == (("off", "on"), ("off", "declared"))
+    assert fnb.rates(runs, "ASR")["k"].tolist() == [1, 0]
 
 
 def test_without_a_checkout_the_user_gets_a_copy(wheel_like: Path) -> None:

@@ -73,13 +73,10 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
     assert (
         text(explorer)
         .strip()
-        .startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]")
+        .startswith("ASR (lower is better) is lowest in On: 63/787 = 8.0% [2.8, 21.0]")
     )
     assert explorer.chart is not None and "63/787" in explorer.chart.alt
     assert "63/787" in text(explorer, "numbers") and "0/122" in text(explorer, "numbers")
-    assert "176 clusters of template count like 61 independent cases" in text(
-        explorer, "notes-below"
-    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +85,7 @@ def test_figure_table_and_sentence_agree(explorer: Explorer) -> None:
         ("metric", "CR", "CR (higher is better)"),
         ("show", "tier", "Tier2, On: 0/260"),
         ("show", "gradient:scope", "SanitizerOnly: 0/5"),
-        ("level", 0.99, "[3.7, 16.6]"),
+        ("level", 0.99, "[2.1, 26.5]"),
         ("cluster", (), "[6.3, 10.1]"),
         ("cluster", ("task",), "(clustered by task)"),
     ],
@@ -111,6 +108,19 @@ def test_the_interval_can_be_chosen_without_clusters_only(explorer: Explorer) ->
     assert "[6.2, 10.1]" in text(explorer) and "method='clopper-pearson'" in text(explorer)
 
 
+def test_a_fixed_interval_has_its_reason_and_reset_goes_back(explorer: Explorer) -> None:
+    start = {name: place.value for name, place in explorer.places.items()}
+    assert "fixed" in explorer.why.value and explorer.cluster.value == ("template",)
+    explorer.cluster.value = ()
+    assert explorer.why.value == ""
+    explorer.method.value = "jeffreys"
+    explorer.show.value = "gradient:scope"
+    explorer.strata["tier"].list.value = ("Tier1",)
+    explorer.again.click()
+    assert {name: place.value for name, place in explorer.places.items()} == start
+    assert explorer.method.value == "wilson"
+
+
 def test_an_empty_choice_says_so_and_comes_back(explorer: Explorer) -> None:
     explorer.strata["tier"].list.value = ()
     assert text(explorer).strip() == "choose at least one tier"
@@ -123,7 +133,7 @@ def test_a_long_list_is_searched_and_what_is_shown_counts(explorer: Explorer) ->
     template = explorer.strata["template"]
     template.search.value = "NEWS/nav"
     assert template.chosen == ("news/nav_exfil",)
-    assert "one cluster says nothing about the spread between clusters" in text(explorer)
+    assert "one cluster: its spread cannot be estimated" in text(explorer)
     explorer.cluster.value = ()
     assert "/128" in text(explorer)
     template.search.value = "no such name"
@@ -202,7 +212,7 @@ def test_hostile_names_are_text() -> None:
         assert 'class="tex2jax_ignore mathjax_ignore"' in found.places["sentence"].value
     assert all("$" not in one.description for one in controls(found.box))
     labels = [label for label, _ in found.strata["suite"].list.options]
-    assert "(empty) (16)" in labels and "<script>alert(1)</script> (16)" in labels
+    assert "(none) (16)" in labels and "<script>alert(1)</script> (16)" in labels
     assert max(map(len, labels)) < 80
 
 

@@ -18,10 +18,13 @@ from ..analysis.compare import compare
 from ..analysis.gradient import gradient
 from ..analysis.limits import limits
 from ..analysis.overhead import overhead
+from ..analysis.profile import FEW_VALUES
 from ..analysis.rates import rates
 from ..analysis.unit import listed
 from ..count.cube import check_columns, modes_of
 from ..metrics import METRICS, metrics
+from ..outcomes.contract import STRATA
+from ..outcomes.frames import distinct
 from ..outcomes.table import Outcomes, baseline_of
 from ..show import figures, style
 from ..show.files import write_whole
@@ -78,12 +81,12 @@ def write(
     ) as steps:
         table = rates(runs, **options)
         steps.update()
-        sections = [read_section(runs), rates_section(runs, table, strata, options, judge)]
+        sections = [rates_section(runs, table, options, judge)]
         steps.update(1 + len(strata))
         compared = comparisons(runs, table, options)
         sections.append(compare_section(runs, compared, table))
         steps.update()
-        sections.append(gradient_section(runs, options))
+        sections.append(strata_section(runs, table, strata, options))
         steps.update()
         found = limits(runs, cluster=cluster)
         sections.append(
@@ -91,12 +94,20 @@ def write(
                 "limits",
                 "The limits of these data",
                 tables={"limits": (found, "Limits, found in the data")},
+                folded=True,
             )
         )
         steps.update()
-        sections += [definitions_section(table), again_section(runs, made_from, command)]
+        sections += [
+            read_section(runs),
+            definitions_section(table),
+            again_section(runs, made_from, command),
+        ]
         return save(
-            folder, "Attack outcomes, with their limits", answer(table, compared, found), sections
+            folder,
+            "Attack outcomes, with their limits",
+            answer(table, compared, found, baseline_of(runs)[0]),
+            sections,
         )
 
 
@@ -162,18 +173,19 @@ def made_before(folder: Path) -> set[str]:
 
 def read_section(runs: Outcomes) -> Section:
     """What was read and what was not."""
-    lines = pd.DataFrame(runs.describe(), columns=["what", "said"])
+    lines = pd.DataFrame(runs.describe(), columns=["", "what was read"])
     return Section(
-        "read", "What was read, and what was not", tables={"read": (lines, "What was read")}
+        "read",
+        "What was read, and what was not",
+        tables={"read": (lines, "What was read")},
+        folded=True,
     )
 
 
 def rates_section(
-    runs: Outcomes, table: pd.DataFrame, strata: list[str], options: dict[str, Any], judge: Any
+    runs: Outcomes, table: pd.DataFrame, options: dict[str, Any], judge: Any
 ) -> Section:
-    """Rates with the cost beside the gain, then split by each stratum asked for, then corrected for
-    the judge.
-    """
+    """Rates with the cost beside the gain, and corrected for the judge."""
     section = Section("rates", "Rates: gain and cost of each mode")
     section.table("rates", table, "Rates by mode; security first, then cost")
     shown = table[table["metric"].isin(["ASR", *cost_shown(table)])]
@@ -183,9 +195,6 @@ def rates_section(
         section.chart(
             "plane_figure", partial(figures.plane, table[table["metric"].isin(pair)], width="text")
         )
-    for name, file in zip(strata, file_names(strata), strict=True):
-        split = rates(runs, pair, by=[name, "mode"], **options)
-        section.table(f"rates_by_{file}", split, f"Rates by {name} and mode")
     if judge is not None:
         corrected = rates(runs, "ASR", judge=judge, **options)
         section.table(
@@ -246,18 +255,38 @@ def compare_section(runs: Outcomes, compared: pd.DataFrame | None, table: pd.Dat
     return section
 
 
-def gradient_section(runs: Outcomes, options: dict[str, Any]) -> Section:
-    """Containment over each ordered stratum that the data have."""
-    section = Section("gradients", "Where it gets weak")
-    for name in ORDERED:
-        if name not in runs.columns:
-            continue
-        found = gradient(runs, "CR", by=name, **options)
-        section.table(f"gradient_{name}", found, f"Containment rate by {name}")
-        section.chart(f"gradient_{name}_figure", partial(figures.gradient, found, width="text"))
-    if not section.tables:
-        section.sentences.append("The data have no ordered stratum (tier or scope).")
+def strata_section(
+    runs: Outcomes, table: pd.DataFrame, strata: list[str], options: dict[str, Any]
+) -> Section:
+    """Rates in each stratum asked for and in those of the format, the worst on top, and containment
+    over each ordered one.
+    """
+    section = Section("strata", "Where it gets weak", folded=True)
+    pair = ["ASR", *cost_shown(table)[:1]]
+    known = [name for name in STRATA if name in runs.columns and name not in strata]
+    few = [name for name in known if 1 < len(distinct(runs.table, name)) <= FEW_VALUES]
+    names = [*strata, *few]
+    for name, file in zip(names, file_names(names), strict=True):
+        split = worst_first(rates(runs, pair, by=[name, "mode"], **options))
+        section.table(f"rates_by_{file}", split, f"Rates by {name} and mode, the worst on top")
+        if name in ORDERED:
+            found = gradient(runs, "CR", by=name, **options)
+            section.table(f"gradient_{file}", found, f"Containment rate by {name}")
+            draw = partial(figures.gradient, found, width="text")
+            section.chart(f"gradient_{file}_figure", draw)
+    if not names:
+        section.sentences.append("The data have no stratum to split by; name one with --by.")
     return section
+
+
+def worst_first(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each metric with the worst rate on top; those without a rate come last."""
+    better = table["metric"].map(lambda name: METRICS[name].better)
+    bad = table["rate"].where(better == "lower", -table["rate"])
+    place = {name: at for at, name in enumerate(dict.fromkeys(table["metric"]))}
+    keys = pd.DataFrame({"metric": table["metric"].map(place), "bad": -bad})
+    order = keys.sort_values(["metric", "bad"], kind="stable", na_position="last").index
+    return table.loc[order].reset_index(drop=True)
 
 
 def definitions_section(table: pd.DataFrame) -> Section:
@@ -265,7 +294,10 @@ def definitions_section(table: pd.DataFrame) -> Section:
     used = metrics()
     used = used[used["metric"].isin(set(table["metric"]))].reset_index(drop=True)
     return Section(
-        "definitions", "Definitions", tables={"definitions": (used, "Every metric used here")}
+        "definitions",
+        "Definitions",
+        tables={"definitions": (used, "Every metric used here")},
+        folded=True,
     )
 
 
@@ -287,6 +319,7 @@ def again_section(runs: Outcomes, made_from: Sequence[str | Path], command: str)
         tables={
             "again": (pd.DataFrame(lines, columns=["what", "value"]), "Versions, command and files")
         },
+        folded=True,
     )
 
 

@@ -64,13 +64,49 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_needs_nothing_from_outside(report):
     html = report.read_text("utf-8")
     page = Page(html)
-    assert "http" not in re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", html)
+    assert "http:" not in html and "https:" not in html
+    (policy,) = [attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs]
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert "color-scheme: light dark" in html and "prefers-color-scheme: dark" in html
     assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
     assert all(
         (attrs["src"] or "").startswith("data:image/png;base64,")
         for tag, attrs in page.tags
         if tag == "img"
     )
+
+
+def test_the_answer_and_the_rates_are_open_and_the_rest_is_folded(report):
+    text = report.read_text("utf-8")
+    keys = re.findall(r'<section aria-labelledby="(\w+)">(<details>)?', text)
+    folded = {key for key, details in keys if details}
+    assert [key for key, details in keys if not details] == ["rates", "comparisons"]
+    assert folded == {"strata", "limits", "read", "definitions", "again"}
+    assert text.index("The worst cost") < text.index('<nav aria-label="Contents">')
+
+
+def test_strata_have_the_worst_rate_on_top(report):
+    found = pd.read_csv(report.parent / "rates_by_scope.csv").query("metric == 'ASR'")
+    assert found["rate"].dropna().is_monotonic_decreasing and len(found) == 12
+
+
+def test_the_headline_names_no_idle_mode_and_no_cost_without_a_decision(tmp_path):
+    """The refuser lowers attacks most and does no task; the guard is told with its paired cost."""
+    rows = [
+        (f"c{i}", mode, kind, i < attacked, i < done if kind == "benign" else None)
+        for mode, attacked, done in (("none", 60, 95), ("guard", 30, 90), ("refuser", 0, 0))
+        for kind in ("attack", "benign")
+        for i in range(100)
+    ]
+    columns = ["case_id", "mode", "kind", "attack_success", "task_success"]
+    frame = pd.DataFrame(rows, columns=columns)
+    frame["case_id"] = frame["kind"] + frame["case_id"]
+    frame["attack_success"] = frame["attack_success"].where(frame["kind"] == "attack")
+    lead = Page(write(fnb.outcomes(frame), tmp_path).read_text("utf-8")).texts
+    first = next(text for text in lead if text.startswith("On the same"))
+    cost = next(text for text in lead if text.startswith("The cost on the same"))
+    assert '"guard" than in "none" by 30.0 points' in first and "from 60.0% to 30.0%" in first
+    assert '95.0% in "none" and 90.0% in "guard"' in cost and "is not decided" in cost
 
 
 def test_every_picture_has_its_words_and_its_table(report):
@@ -85,7 +121,7 @@ def test_every_picture_has_its_words_and_its_table(report):
 def test_no_percentage_stands_without_its_count_or_bounds(report):
     for text in Page(report.read_text("utf-8")).texts:
         for sentence in re.split(r"(?<=[.;]) ", text):
-            if "%" in sentence:
+            if "%" in sentence and "of the cases" not in sentence:  # a share of a cluster
                 assert re.search(r"\d+/\d+|\[[-\d., ]+\]", sentence), sentence
 
 
@@ -94,10 +130,10 @@ def test_the_first_sentences_are_the_largest_difference_the_worst_cost_and_the_w
     lead = [
         text
         for text in texts
-        if text.startswith(("The largest decided", "The worst cost", "The most severe"))
+        if text.startswith(("On the same", "The worst cost", "The most severe"))
     ]
     assert len(lead) == 3
-    assert "787 cases" in lead[0] and "higher in Off than in On" in lead[0] and "points" in lead[0]
+    assert "787 cases" in lead[0] and 'lower in "On" than in "Off" by 92.0 points' in lead[0]
     assert "2/122" in lead[1] and "787/787" in lead[2]
 
 
@@ -132,7 +168,7 @@ def test_one_mode_has_nothing_to_compare(tmp_path):
 def test_counts_without_cases_make_a_report_too(tmp_path):
     frame = pd.DataFrame({"mode": ["Off", "On"], "k": [30, 3], "n": [200, 200]})
     text = write(fnb.outcomes(frame), tmp_path).read_text("utf-8")
-    assert "30/200 = 15.0% [10.7, 20.6]" in text and "counts without cases" in text
+    assert "[10.7, 20.6]" in text and "counts without cases" in text
 
 
 def test_nothing_computable_is_a_report_of_reasons(tmp_path):
