@@ -211,7 +211,7 @@ def clustered_interval(k: Any, n: Any, *, level: float = 0.95) -> ClusteredInter
         n_eff = min(n_spread * (z / student) ** 2, n_model)
         if largest >= HOT or df < FEW_DF:
             note = (
-                f"one cluster holds {100 * largest:.0f} % of the cases; the {clusters} clusters "
+                f"one cluster holds {int(cases.max())} of {total_n} cases; the {clusters} clusters "
                 f"say as much about the spread as {df + 1:.1f} equal ones"
             )
     if clusters == total_n:  # plain Wilson, bit for bit

@@ -15,11 +15,11 @@ from .jupyter import Notebook, Server
 # and a text after
 MOVES = [
     ("00_start_here", "metric", "figure", "CR", "63/787", "724/787"),
-    ("01_raw_outcomes", "counting", "drawing", "delivered attacks", "0/100", "0/4"),
+    ("01_raw_outcomes", "metric", "drawing", "ASR over delivered", "0/100", "0/4"),
     ("02_wilson_intervals", "k", "drawing", None, "0/20 = 0.000", "1/20 = 0.050"),
     ("03_paired_modes", "c", "drawing", None, "b 48, c 0", "b 49, c 1"),
     ("04_scope_gradient", "strata", "drawing", "carrier", "0/5", "431/527"),
-    ("05_limits", "cluster", "drawing", "template", "121/787 [13.0, 18.1]", "121/787 [8.4, 26.5]"),
+    ("05_limits", "cluster", "drawing", "template", "121/787 [13.0, 18.1]", "121/787 [5.4, 36.8]"),
 ]
 
 

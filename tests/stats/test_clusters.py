@@ -212,7 +212,7 @@ def test_a_cluster_that_dominates_is_said_with_its_share():
     result = clustered_interval([20] + [1] * 20, [104] + [5] * 20)
     assert result.largest_share == 104 / 204 and result.df < 5
     assert result.note == (
-        f"one cluster holds 51 % of the cases; the 21 clusters say as much about the spread as "
+        f"one cluster holds 104 of 204 cases; the 21 clusters say as much about the spread as "
         f"{result.df + 1:.1f} equal ones"
     )
     assert clustered_interval([1, 2, 0, 3, 1], [5] * 5).note == ""

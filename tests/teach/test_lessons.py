@@ -8,63 +8,13 @@ import re
 from typing import Any
 
 import ipywidgets
-import pandas as pd
 import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 import ferrite_nb as fnb
 from ferrite_nb import lessons
-from ferrite_nb.teach.lessons import controls, pairs
-
-# c, both, b, neither; the bootstrap's ends as counts of 300 and Newcombe's method 10 as ratesci
-# prints it; McNemar's p as R's binom.test gives it. Lab S of the chapter on measurement, with its
-# margins kept.
-SAME_MARGINS = [
-    (0, 57, 48, 195, (36, 61), "[11.8, 20.2]", 7.1e-15),
-    (2, 55, 50, 193, (35, 61), "[11.6, 20.4]", 6.1e-13),
-    (5, 52, 53, 190, (34, 62), "[11.3, 20.7]", 3.5e-11),
-    (10, 47, 58, 185, (33, 63), "[10.9, 21.1]", 2.4e-09),
-    (20, 37, 68, 175, (30, 66), "[10.1, 21.8]", 2.8e-07),
-    (57, 0, 105, 138, (24, 72), "[7.8, 23.9]", 2.0e-04),
-]
-
-
-@pytest.fixture(scope="module")
-def run_b() -> fnb.Outcomes:
-    return fnb.read(fnb.data("ferrite_run_b.csv"))
-
-
-@pytest.mark.parametrize(("c", "both", "b", "neither", "boot", "newcombe", "p"), SAME_MARGINS)
-def test_the_same_margins_with_other_pairs(
-    c: int, both: int, b: int, neither: int, boot: tuple[int, int], newcombe: str, p: float
-) -> None:
-    row = lessons.pairings([c]).iloc[0]
-    assert (row["both"], row["b"], row["c"], row["neither"]) == (both, b, c, neither)
-    ends = pairs.exact_bootstrap(both, b, c, neither)
-    assert [round(300 * end, 6) for end in ends] == list(boot)
-    assert row["newcombe"] == newcombe
-    assert float(row["p"]) == pytest.approx(p, rel=0.03)
-
-
-def test_exact_bootstrap_of_one_sided_pairs_is_that_of_a_proportion() -> None:
-    low, high = pairs.exact_bootstrap(3, 9, 0, 28)
-    assert [round(40 * low), round(40 * high)] == list(binom.ppf([0.025, 0.975], 40, 9 / 40))
-
-
-@pytest.mark.parametrize("c", [0, 20, 57])
-def test_a_pairing_says_what_its_table_holds(c: int) -> None:
-    chart = lessons.pairing(c)
-    row = chart.table.iloc[0]
-    assert (row["b"], row["c"], row["n_pairs"]) == (48 + c, c, 300)
-    assert f"with c = {c} the difference is 48/300 = +16.0 points" in chart.caption
-    assert f"b {48 + c}, c {c}" in chart.alt
-
-
-def test_margins_that_no_table_has_are_said_in_one_line() -> None:
-    shown = controls.page(lessons.pairing, c=58)
-    assert "<img" not in shown
-    assert "c must lie in 0 to 57" in shown
+from ferrite_nb.teach.lessons import controls
 
 
 @pytest.mark.parametrize(("k", "n"), [(3, 20), (30, 200), (300, 2000), (0, 22)])
@@ -125,72 +75,8 @@ def test_one_interval_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None
         lessons.one_interval(**wrong)
 
 
-@pytest.mark.parametrize(
-    ("counting", "counts"),
-    [("known outcomes", (2, 7)), ("errors as safe", (2, 10)), ("errors as successes", (5, 10))],
-)
-def test_each_denominator_gives_its_counts(counting: str, counts: tuple[int, int]) -> None:
-    chart = lessons.denominator(fnb.read(fnb.data("outcomes_with_errors.csv")), counting)
-    assert tuple(chart.table.iloc[0][["k", "n"]]) == counts
-    assert f"{counts[0]}/{counts[1]}" in chart.caption
-    assert ("an assumption" in chart.table.iloc[0]["note"]) is counting.startswith("errors")
-
-
-def test_delivered_attacks_are_another_denominator() -> None:
-    table = lessons.denominator(
-        fnb.read(fnb.data("jailbreakbench_pair.csv")), "delivered attacks"
-    ).table
-    assert table.set_index("mode").loc["llama-2-7b-chat-hf", ["k", "n"]].tolist() == [0, 4]
-
-
-def test_what_was_not_recorded_is_not_computable() -> None:
-    chart = lessons.denominator(fnb.read(fnb.data("outcomes_with_errors.csv")), "delivered attacks")
-    assert "not computable: the record does not say what was delivered" in chart.caption
-
-
-def test_an_unknown_denominator_names_those_that_are_known() -> None:
-    with pytest.raises(ValueError, match="errors as safe"):
-        lessons.denominator(fnb.read(fnb.data("outcomes_with_errors.csv")), "all")
-
-
-def test_first_look_shows_cost_beside_security(run_b: fnb.Outcomes) -> None:
-    chart = lessons.first_look(run_b)
-    assert list(chart.table["metric"].unique()) == ["ASR", "FGR"]
-    assert "63/787" in chart.caption
-    assert "0/122" in chart.caption
-
-
-def test_first_look_of_a_table_with_many_modes_still_draws() -> None:
-    rows = {"case_id": "1", "mode": [f"m{place}" for place in range(60)], "attack_success": True}
-    chart = lessons.first_look(fnb.outcomes(pd.DataFrame(rows)))
-    assert len(chart.table) == 40
-
-
-def test_strata_of_one_mode_or_all(run_b: fnb.Outcomes) -> None:
-    one = lessons.over_strata(run_b, "scope", "LoopOnly").table
-    assert one[one["scope"] == "task_open"][["k", "n"]].values.tolist() == [[0, 5]]
-    assert set(lessons.over_strata(run_b, "scope", "all").table["mode"]) == {
-        "Off",
-        "SanitizerOnly",
-        "LoopOnly",
-        "On",
-    }
-
-
-def test_clusters_widen_and_the_plain_interval_stays_in_grey(run_b: fnb.Outcomes) -> None:
-    row = lessons.clustered(run_b, "template").table.set_index("mode").loc["LoopOnly"]
-    plain = lessons.clustered(run_b).table.set_index("mode").loc["LoopOnly"]
-    assert (row["independent_low"], row["independent_high"]) == (plain["low"], plain["high"])
-    assert row["low"] == pytest.approx(0.054, abs=0.001)
-    assert row["high"] == pytest.approx(0.368, abs=0.001)
-    assert (
-        "LoopOnly 121/787, [5.4, 36.8] in place of [13.0, 18.1]"
-        in lessons.clustered(run_b, "template").caption
-    )
-
-
 def test_a_page_has_finding_picture_caption_and_table() -> None:
-    shown = controls.page(lessons.pairing, c=0)
+    shown = controls.page(lessons.one_interval)
     assert [len(re.findall(f"<{tag}", shown)) for tag in ("img", "figcaption", "table")] == [
         1,
         1,
@@ -200,7 +86,7 @@ def test_a_page_has_finding_picture_caption_and_table() -> None:
 
 
 def test_payloads_in_a_message_stay_text() -> None:
-    shown = controls.page(lessons.denominator, None, "<script>alert(1)</script>")
+    shown = controls.page(lessons.one_interval, 3, 20, 0.95, "<script>alert(1)</script>")
     assert "<script>" not in shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ... import stats
@@ -11,75 +12,34 @@ from ...estimate import Estimate, estimate
 from ...readers import read
 from . import references, stream
 
-Answer = tuple[float, str]
-
-
-def _exact(value: float) -> Answer:
-    return float(value), f"{value:.4g}"
+__all__ = ["ANSWERS", "answer"]
 
 
 def _run_b(metric: str, mode: str, **strata: str) -> Any:
-    runs = read(data("ferrite_run_b.csv")).where(**strata)
-    return rates(runs, metric, cluster="template").query("mode == @mode").iloc[0]
+    """A row of run B, attacks of one template together."""
+    runs = read(data("ferrite_run_b.csv"), cluster="template").where(**strata)
+    return rates(runs, metric).query("mode == @mode").iloc[0]
 
 
-def _rate(row: Any) -> Answer:
-    return float(row["rate"]), str(Estimate.from_row(row))
+# Each gives a number, or an estimate with its counts.
+ANSWERS: dict[str, Callable[[], float | Estimate]] = {
+    "00": lambda: Estimate.from_row(_run_b("ASR", "On")),
+    "01": lambda: estimate(2, 7),
+    "02": lambda: references.ends(3, 20)[1],
+    "03": lambda: sum(stream.paired_sample().cells[1:3]),
+    "04": lambda: Estimate.from_row(_run_b("CR", "LoopOnly", scope="task_open")),
+    "05": lambda: round(float(_run_b("ASR", "LoopOnly")["n_eff"]), 1),
+    "06": lambda: 1 - 0.93,  # of a specificity of .93, when nothing succeeds
+    "07": lambda: references.ex085(1000, 20_000)["precision"][0],
+    "08": lambda: stats.operating_curve(600, stats.largest_k(600, 0.02) or 0, 0.01),
+    "09": lambda: references.ends(8, 16)[1],
+    "lab": lambda: estimate((found := stream.coverage(2000)).inside, found.seeds),
+}
 
 
-def share_in_on() -> Answer:
-    """Attack success of run B in On, attacks of one template together."""
-    return _rate(_run_b("ASR", "On"))
-
-
-def known_share() -> Answer:
-    """Two successes of seven known outcomes."""
-    return 2 / 7, str(estimate(2, 7))
-
-
-def upper_of_three() -> Answer:
-    """The upper bound of 3/20."""
-    return _exact(references.ends(3, 20)[1])
-
-
-def cases_that_differ() -> Answer:
-    """The discordant cases of Lab S."""
-    _, b, c, _ = stream.paired_sample().cells
-    return float(b + c), f"{b + c}"
-
-
-def contained_when_open() -> Answer:
-    """Containment of LoopOnly in the open scope."""
-    row = _run_b("CR", "LoopOnly", scope="task_open")
-    return float(row["rate"]), f"{row['k']} of {row['n']}, all of one design"
-
-
-def worth_in_loop() -> Answer:
-    """The effective number of attacks in LoopOnly."""
-    return _exact(round(float(_run_b("ASR", "LoopOnly")["n_eff"]), 1))
-
-
-def share_on_a_perfect_system() -> Answer:
-    """What a judge with a specificity of .93 reports when nothing succeeds."""
-    return _exact(1 - 0.93)
-
-
-def precision_at_the_call_centre() -> Answer:
-    """Precision at TPR .95, FPR .05 and 1 in 1,000."""
-    return _exact(references.ex085(1000, 20_000)["precision"][0])
-
-
-def chance_to_pass() -> Answer:
-    """The chance that a system at .01 keeps to .02 with its whole interval, on 600 cases."""
-    return _exact(stats.operating_curve(600, stats.largest_k(600, 0.02) or 0, 0.01))
-
-
-def upper_of_eight() -> Answer:
-    """The upper bound of 8/16."""
-    return _exact(references.ends(8, 16)[1])
-
-
-def share_that_contains() -> Answer:
-    """Intervals of 2,000 seeds of the lab that contain the true reduction."""
-    found = stream.coverage(2000)
-    return found.inside / found.seeds, str(estimate(found.inside, found.seeds))
+def answer(question: str) -> tuple[float, str]:
+    """The number that was asked for, and its text."""
+    value = ANSWERS[question]()
+    if isinstance(value, Estimate):
+        return float(value.rate), str(value)
+    return float(value), f"{value:.4g}"

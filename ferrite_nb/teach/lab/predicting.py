@@ -62,9 +62,9 @@ def _answered(question: str, asked: dict[str, Any], guess: Any, give_or_take: An
         )
     if asked.get("proportion", True) and not 0 <= guess <= 1:
         return Sentence("Give a proportion between 0 and 1, not percent. Then comes the answer.")
-    from . import answers
+    from .answers import answer
 
-    value, text = getattr(answers, asked["answer"])()
+    value, text = answer(question)
     gap, slack = float(guess) - value, abs(give_or_take)
     inside = abs(gap) <= slack + 1e-12
     GUESSES[question] = {

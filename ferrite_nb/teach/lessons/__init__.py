@@ -1,8 +1,8 @@
 """What the notebooks draw: each a function with plain arguments, and one shell that puts controls
 above any of them.
 
-fnb.lessons.pairing(c=20)                                # a chart
-fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))  # the same chart under a slider
+fnb.lessons.one_interval(k=3)                                 # a chart
+fnb.lessons.choose(fnb.lessons.one_interval, k=range(0, 21))  # the same chart under a slider
 """
 
 import lazy_loader

@@ -6,14 +6,5 @@ from .intervals import crowd as crowd
 from .intervals import one_interval as one_interval
 from .intervals import rain as rain
 from .intervals import wald as wald
-from .pairs import pairing as pairing
-from .pairs import pairings as pairings
-from .paper import FIGURES as FIGURES
-from .paper import paper_figure as paper_figure
 from .paper import published as published
 from .paper import published_counts as published_counts
-from .results import COUNTINGS as COUNTINGS
-from .results import clustered as clustered
-from .results import denominator as denominator
-from .results import first_look as first_look
-from .results import over_strata as over_strata

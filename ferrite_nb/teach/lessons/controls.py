@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import ipywidgets
@@ -13,7 +12,7 @@ from ...escape import html_text
 from ...show.chart import Chart
 from ...show.tables import Html
 
-__all__ = ["choose", "with_finding"]
+__all__ = ["choose"]
 
 WIDE = {"description_width": "initial"}
 
@@ -42,8 +41,8 @@ def choose(
 
     Example
     -------
-    `fnb.lessons.choose(fnb.lessons.pairing, c=range(0, 58))` is a slider over the chart of
-    `fnb.lessons.pairing(c=20)`.
+    `fnb.lessons.choose(fnb.lessons.one_interval, k=range(0, 21))` is a slider over the chart of
+    `fnb.lessons.one_interval(k=3)`.
     """
     controls = {name: control(name, values) for name, values in choices.items()}
 
@@ -90,8 +89,3 @@ def page(draw: Callable[..., Chart], *fixed: Any, **chosen: Any) -> Html:
         return Html(f'<div role="status">{draw(*fixed, **chosen).html()}</div>')
     except ValueError as problem:
         return Html(f'<p role="status"><strong>{html_text(problem, 400)}</strong></p>')
-
-
-def with_finding(chart: Chart, finding: str) -> Chart:
-    """The same chart with a sentence that says what it shows, first in its caption."""
-    return replace(chart, caption=f"{finding} {chart.caption}")

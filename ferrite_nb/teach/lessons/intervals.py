@@ -19,7 +19,6 @@ from ...show.chart import Chart
 from ...stats import interval
 from ...stats.intervals import Interval
 from ..lab.stream import paired_sample
-from .controls import with_finding
 
 __all__ = ["METHODS", "coverage", "coverages", "crowd", "one_interval", "rain", "wald"]
 
@@ -84,14 +83,8 @@ def one_interval(k: int = 3, n: int = 20, level: float = 0.95, method: str = "wi
     ]
     finding = f"{k}/{n} = {k / n:.3f}, level {level:g}: {', '.join(shown)}.{_warning(refused)}"
     caption = f"Intervals of {k}/{n}, level {level:g}. Grey: outside 0 to 1, where no rate can be."
-    chart = _drawn(
-        table,
-        1.3,
-        _draw_intervals,
-        alt=f"Two intervals of one proportion. {finding}",
-        caption=caption,
-    )
-    return with_finding(chart, finding)
+    alt = f"Two intervals of one proportion. {finding}"
+    return _drawn(table, 1.3, _draw_intervals, alt, f"{finding} {caption}")
 
 
 def _warning(refused: Interval) -> str:
@@ -130,10 +123,8 @@ def coverages(n: int = 20, level: float = 0.95, *, rates: Sequence[float] = RATE
         f"Exact share of samples of n = {n} whose interval holds the true rate. "
         f"Line: the promise, {level:g}. Marked: the rates of the table."
     )
-    return with_finding(
-        _drawn(table, 2.4, partial(_draw_coverage, level=level, n=n), alt=alt, caption=caption),
-        finding,
-    )
+    draw = partial(_draw_coverage, level=level, n=n)
+    return _drawn(table, 2.4, draw, alt, f"{finding} {caption}")
 
 
 def rain(
@@ -158,9 +149,7 @@ def rain(
         f"{method_text(method)}, level 0.95, n = {n}, {alike} alike. Red with a cross: misses."
     )
     draw = partial(_draw_rain, truth=truth)
-    return with_finding(
-        _drawn(table, 2.6, draw, alt=f"A hundred intervals. {finding}", caption=caption), finding
-    )
+    return _drawn(table, 2.6, draw, f"A hundred intervals. {finding}", f"{finding} {caption}")
 
 
 def crowd(seed: int = 42, *, seeds: int = 2000) -> Chart:
@@ -176,14 +165,13 @@ def crowd(seed: int = 42, *, seeds: int = 2000) -> Chart:
     )
     caption = f"Cases that the defence turned, by seed 0 to {seeds - 1}. Hatched: the seed {seed}."
     draw = partial(_draw_crowd, own=own)
-    return with_finding(_drawn(table, 2.2, draw, alt=finding, caption=caption), finding)
+    return _drawn(table, 2.2, draw, finding, f"{finding} {caption}")
 
 
 def _drawn(
     table: pd.DataFrame,
     height: float,
     draw: Callable[[Axes, pd.DataFrame], None],
-    *,
     alt: str,
     caption: str,
 ) -> Chart:

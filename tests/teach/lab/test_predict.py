@@ -23,7 +23,7 @@ def no_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_box_holds_no_answer_and_asks_for_none(
     question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, QUESTIONS[question]["answer"], lambda: pytest.fail("computed"))
+    monkeypatch.setitem(answers.ANSWERS, question, lambda: pytest.fail("computed"))
     box = predict(question)
     assert isinstance(box, ipywidgets.VBox)
     assert predicting.GUESSES == {}
@@ -47,7 +47,7 @@ ANSWERS = {
 
 @every_question
 def test_the_answer_is_right_and_comes_after_a_guess(question: str) -> None:
-    value, text = getattr(answers, QUESTIONS[question]["answer"])()
+    value, text = answers.answer(question)
     assert value == pytest.approx(ANSWERS[question], abs=0.0051 if value < 10 else 0.051)
     said = str(predict(question, 0.5))
     assert said.startswith("You said 0.5") and text in said
