@@ -197,7 +197,7 @@ def point(
             right, wrong = tpr[a] * base, fpr[b] * (1 - base)
             found[end] = right / (right + wrong) if right + wrong else hand.NAN
         worth = {"k": None, "n": None, "base_rate": base, "quantity": "precision"} | found
-        if not found["rate"] == found["rate"]:
+        if found["rate"] != found["rate"]:
             worth |= {"state": "none", "why": "no case is flagged", "note": "not computable"}
         rows.append(tpr | worth)
         alerts = {"true alerts": tpr["rate"] * base, "false alerts": fpr["rate"] * (1 - base)}

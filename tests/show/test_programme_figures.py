@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 import ferrite_nb as fnb
 from ferrite_nb.analysis.passing import curve
-from ferrite_nb.show import figures, style
+from ferrite_nb.show import figures
 
 from . import hand
 from . import hand_programme as made
@@ -31,7 +31,7 @@ def words(figure: Figure) -> str:
 
 
 # --- budget
-# ---------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def test_two_percent_an_attempt_is_a_fifth_of_what_varied_cases_hide() -> None:
@@ -77,7 +77,7 @@ def test_a_k_that_falls_and_nine_series_are_refused() -> None:
         figures.budget(nine)
 
 
-# --- roc ------------------------------------------------------------------------------------------------------------
+# --- roc ----------------------------------------------------------------------------------------
 
 
 def test_the_shade_ends_at_one_negative_and_steps_are_the_distinct_scores() -> None:
@@ -143,7 +143,7 @@ def test_auc_stands_in_the_caption_only() -> None:
     assert "AUC 0.970 [0.950, 0.990]" in chart.caption and "AUC" not in words(chart.figure)
 
 
-# --- gate -----------------------------------------------------------------------------------------------------------
+# --- gate ---------------------------------------------------------------------------------------
 
 
 def test_both_rules_have_their_chance_at_the_requirement() -> None:
@@ -212,7 +212,7 @@ def test_a_table_without_a_curve_draws_its_releases() -> None:
         figures.gate(table, curve=made.curve().drop(columns="p_pass"))
 
 
-# --- judge ----------------------------------------------------------------------------------------------------------
+# --- judge --------------------------------------------------------------------------------------
 
 
 def test_agreement_hides_what_se_shows() -> None:

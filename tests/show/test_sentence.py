@@ -30,7 +30,8 @@ THREE = {
     [
         (
             {("Off", "exact"): (9, 10), ("On", "exact"): (0, 10)},
-            "ASR (lower is better) is lowest in On: 0/10, upper limit 27.8% [0.0, 27.8], highest in Off: 9/10 = 90.0% "
+            "ASR (lower is better) is lowest in On: 0/10, upper limit 27.8% [0.0, "
+            "27.8], highest in Off: 9/10 = 90.0% "
             "[59.6, 98.2].",
         ),
         ({("Off", "exact"): (9, 10)}, "ASR (lower is better) in Off is 9/10 = 90.0% [59.6, 98.2]."),
@@ -44,7 +45,8 @@ THREE = {
         ),
         (
             {("Off", "exact"): (5, 10), ("On", "exact"): (5, 10)},
-            "ASR (lower is better) is the same in all 2 rates that can be read, such as Off: 5/10 = 50.0% [23.7, 76.3].",
+            "ASR (lower is better) is the same in all 2 rates that can be read, such "
+            "as Off: 5/10 = 50.0% [23.7, 76.3].",
         ),
     ],
 )

@@ -22,6 +22,8 @@ from ferrite_nb.show import tables
 
 from . import hand
 
+TAGS = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "sup", "span"}
+
 
 def pairs() -> pd.DataFrame:
     """A table of `compare` with a difference, a hopeless pair and a pair without shared cases."""
@@ -176,7 +178,7 @@ def test_html_is_well_formed_and_accessible(table: pd.DataFrame) -> None:
     text = tables.html(table, caption="A & B")
     root = ElementTree.fromstring(f"<div>{text}</div>")
     tags = {element.tag for element in root.iter()}
-    assert tags <= {*"div table caption thead tbody tr th td p sup span".split()}
+    assert tags <= TAGS
     assert root.findtext("table/caption") == "A & B"
     assert all(cell.get("scope") in ("row", "col") for cell in root.iter("th"))
     assert "mathjax_ignore" in text

@@ -62,7 +62,8 @@ def checked(
             )
     if len(table) > style.MAX_ROWS and not curves:
         raise ValueError(
-            f"figures.{figure} draws at most {style.MAX_ROWS} rows, got {len(table)}; facet with by=, or filter"
+            f"figures.{figure} draws at most {style.MAX_ROWS} rows, got {len(table)}; "
+            "facet with by=, or filter"
         )
     found = values(table, "suite_version")
     if len(found) > 1 and not versions:
@@ -93,7 +94,8 @@ def check_inside(table: pd.DataFrame, column: str, least: float, most: float) ->
         if not missing(value) and not least <= value <= most:
             hint = "; proportions go from 0 to 1, not to 100" if most == 1 else ""
             raise ValueError(
-                f"row {place}: {column} must lie between {least} and {number(most)}, got {value}{hint}"
+                f"row {place}: {column} must lie between {least} and {number(most)}, "
+                f"got {value}{hint}"
             )
 
 
@@ -211,7 +213,10 @@ def finish(figure: Figure, table: pd.DataFrame, alt: str, caption: str) -> Chart
 
 def nothing(figure: str, verb: str, table: pd.DataFrame, width: str) -> Chart:
     """The chart of an empty table: a message, and the same as alt text."""
-    words = f"nothing to draw: the table has no row; fnb.{verb} makes one with rows for figures.{figure}"
+    words = (
+        f"nothing to draw: the table has no row; fnb.{verb} makes one with rows "
+        f"for figures.{figure}"
+    )
     with style.settings():
         drawn = style.figure(width, 0.8)
         drawn.text(

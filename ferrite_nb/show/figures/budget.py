@@ -108,7 +108,8 @@ def _curves(table: pd.DataFrame) -> list[_Curve]:
         name = _common.name_of(rows.iloc[0], columns, 60)
         if not (rows["attempts"].iloc[0] >= 1 and (rows["attempts"].diff().dropna() > 0).all()):
             raise ValueError(
-                f"{name}: attempts must be 1 or more and grow within a series; is a stratum missing?"
+                f"{name}: attempts must be 1 or more and grow within a series; is a "
+                "stratum missing?"
             )
         other = {row["quantity"]: row for row in rows_of(table[~within & (keys == key)])}
         out.append(_Curve(name, rows, looks[str(key)], other))

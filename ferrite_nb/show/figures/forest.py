@@ -112,7 +112,8 @@ def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
         words = [str(row[column]).strip().lower() for column in columns]
         if "overall" in words:
             raise ValueError(
-                f"row {row.name}: name the total 'micro: all cases' or 'macro: mean of strata', not overall"
+                f"row {row.name}: name the total 'micro: all cases' or 'macro: mean of "
+                "strata', not overall"
             )
         if any(word in ("macro", MACRO) for word in words) and not row["note"]:
             raise ValueError(
@@ -135,7 +136,8 @@ def _thresholds(
     for name, value in requirement.items():
         if name not in metrics or not 0 <= value <= 1:
             raise ValueError(
-                f"requirement needs a drawn metric and a threshold from 0 to 1, got {name!r}: {value}"
+                "requirement needs a drawn metric and a threshold from 0 to 1, got "
+                f"{name!r}: {value}"
             )
     return dict(requirement)
 
@@ -301,7 +303,10 @@ def _alt(table: pd.DataFrame, of: str, columns: list[str]) -> str:
         said = _common.extremes([names[i] for i in mine], [estimates[i] for i in mine])
         finding.append(f"{style.drawable(metric)}: {said}" if len(metrics) > 1 else said)
     by = " and ".join(map(style.drawable, columns)) or "case"
-    what = f"Forest plot of {', '.join(map(style.drawable, metrics))} by {by}, with k/n and bounds in percent"
+    what = (
+        f"Forest plot of {', '.join(map(style.drawable, metrics))} by {by}, with k/n "
+        "and bounds in percent"
+    )
     return _common.alt_text(what, " ".join(finding), marks)
 
 

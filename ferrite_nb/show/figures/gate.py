@@ -73,7 +73,8 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
         return _common.nothing("gate", "releases", table, width)
     if "difference" in values(table, "quantity"):
         raise ValueError(
-            "figures.gate draws requirements on a rate; figures.pairs(fnb.compare(…)) draws differences"
+            "figures.gate draws requirements on a rate; "
+            "figures.pairs(fnb.compare(…)) draws differences"
         )
     _common.check_rates(table)
     names = list(dict.fromkeys(table["requirement"].astype(str)))
@@ -102,7 +103,8 @@ def _curve(given: pd.DataFrame | None) -> pd.DataFrame | None:
     for column in _CURVE:
         if column not in given.columns:
             raise ValueError(
-                f"figures.gate: the curve needs the column {column!r}; analysis.passing.curve makes it"
+                f"figures.gate: the curve needs the column {column!r}; "
+                "analysis.passing.curve makes it"
             )
     _common.check_inside(given, "p_pass", 0, 1)
     _common.check_inside(given, "true_rate", 0, 1)
@@ -452,7 +454,10 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
         ]
     )
     series = 1 + sum(_breaks(first, second) for first, second in pairwise(rows))
-    what = f"{_title(table)}: chance to pass by true rate, and {len(rows)} results in {series} series in order"
+    what = (
+        f"{_title(table)}: chance to pass by true rate, and {len(rows)} results in "
+        f"{series} series in order"
+    )
     versions = [
         style.drawable(value)
         for value in dict.fromkeys(table.get("suite_version", []))
@@ -465,7 +470,10 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
 
 def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) -> str:
     threshold, rule = number(table["threshold"].iloc[0]), style.drawable(table["rule"].iloc[0])
-    between = "dotted: releases of one suite version; a line and a heading between versions, which are never joined"
+    between = (
+        "dotted: releases of one suite version; a line and a heading between versions, "
+        "which are never joined"
+    )
     extra = [
         f"Dashed: the requirement, {threshold}, held against the {rule}",
         between if len(panel.series) > 1 else "",
@@ -476,6 +484,7 @@ def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) 
     else:
         cases = number(curve["n"].iloc[0])
         extra.append(
-            f"P(pass): exact binomial chance for n = {cases} independent cases, point rule and bound rule"
+            f"P(pass): exact binomial chance for n = {cases} independent cases, point "
+            "rule and bound rule"
         )
     return _common.caption(table, f"Requirement: {_title(table)}", *extra)

@@ -55,7 +55,8 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
     column = _column(table)
     if line and not _ordered(table, column):
         raise ValueError(
-            f"line=True needs an ordered stratum; {plain(column)} has no order, so no line may join it"
+            f"line=True needs an ordered stratum; {plain(column)} has no order, so "
+            "no line may join it"
         )
     rows = rows_of(table)
     with style.settings():
@@ -88,7 +89,8 @@ def _column(table: pd.DataFrame) -> str:
     for other in columns:
         if other != column and table[other].nunique() > 1:
             raise ValueError(
-                f"figures.gradient draws one stratum, {column}; choose one value of {other} for a figure"
+                f"figures.gradient draws one stratum, {column}; choose one value of "
+                f"{other} for a figure"
             )
     if table["metric"].nunique() > 1:
         raise ValueError("figures.gradient draws one metric; choose one, or call figures.forest")
@@ -96,7 +98,8 @@ def _column(table: pd.DataFrame) -> str:
     twice = table[table.duplicated(keys)]
     if not twice.empty:
         raise ValueError(
-            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][keys]))} stands twice in the table"
+            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][keys]))} stands "
+            "twice in the table"
         )
     return column
 
@@ -357,7 +360,10 @@ def _alt(table: pd.DataFrame, rows: list[Row], column: str) -> str:
     strata = [i for i, value in enumerate(table[column]) if not _is_total(value)]
     finding = _common.extremes([names[i] for i in strata], [estimates[i] for i in strata])
     metric = style.drawable(table["metric"].iloc[0])
-    what = f"{metric} over {style.drawable(column)}, in the order of the table, with k/n and bounds in percent"
+    what = (
+        f"{metric} over {style.drawable(column)}, in the order of the table, with k/n "
+        "and bounds in percent"
+    )
     return _common.alt_text(what, finding, marks, _trends(table))
 
 

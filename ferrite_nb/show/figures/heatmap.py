@@ -82,7 +82,8 @@ def _strata(table: pd.DataFrame) -> tuple[str, str]:
     twice = table[table.duplicated(chosen)]
     if not twice.empty:
         raise ValueError(
-            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][chosen]))} stands twice in the table"
+            f"row {twice.index[0]}: {', '.join(map(plain, twice.iloc[0][chosen]))} "
+            "stands twice in the table"
         )
     return chosen[0], chosen[1]
 
@@ -252,7 +253,10 @@ def _alt(table: pd.DataFrame, columns: list[str]) -> str:
     finding = _common.extremes([names[i] for i in inner], [estimates[i] for i in inner])
     unread = sum(one.kind in ("insufficient", "not computable") for one in estimates)
     more = [f"{unread} cells are insufficient or not computable."] if unread else []
-    what = f"Matrix of {style.drawable(table['metric'].iloc[0])}, {' by '.join(map(style.drawable, columns))}"
+    what = (
+        f"Matrix of {style.drawable(table['metric'].iloc[0])}, "
+        f"{' by '.join(map(style.drawable, columns))}"
+    )
     return _common.alt_text(f"{what}, with k/n and bounds in percent", finding, marks, more)
 
 

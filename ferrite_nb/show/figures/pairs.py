@@ -72,7 +72,8 @@ def _check(table: pd.DataFrame) -> None:
                 raise ValueError(f"row {row.name}: {name} must be a count, got {row[name]}")
         if row["b"] + row["c"] > row["n_pairs"]:
             raise ValueError(
-                f"row {row.name}: b + c must be at most n_pairs, got {row['b']}, {row['c']}, {row['n_pairs']}"
+                f"row {row.name}: b + c must be at most n_pairs, got {row['b']}, "
+                f"{row['c']}, {row['n_pairs']}"
             )
     for name in ("diff", "low", "high"):
         _common.check_inside(table, name, -1, 1)

@@ -74,7 +74,8 @@ def _metric(table: pd.DataFrame, side: str, wanted: str | None) -> str:
     if wanted is not None:
         if wanted not in there:
             raise ValueError(
-                f"{side} must be a metric of the table ({', '.join(map(plain, there))}), got {wanted!r}"
+                f"{side} must be a metric of the table "
+                f"({', '.join(map(plain, there))}), got {wanted!r}"
             )
         return wanted
     if len(found) != 1:
@@ -314,7 +315,10 @@ def _alt(points: list[_Point], axes: tuple[str, str]) -> str:
         top = max(placed, key=lambda one: (one.x.rate if one.x else 0) * (1 if right else -1))
         finding += f" Best {first}: {top.name}, at {second} {_words(top.up)}."
     corner = f"{'upper' if upper else 'lower'} {'right' if right else 'left'}"
-    what = f"{first} along and {second} up, per mode, with k/n and bounds in percent; the {corner} corner is better"
+    what = (
+        f"{first} along and {second} up, per mode, with k/n and bounds in percent; the "
+        f"{corner} corner is better"
+    )
     return _common.alt_text(
         what, finding, marks, ["A system that refuses everything is drawn for comparison."]
     )
