@@ -93,6 +93,8 @@ def components(
     {'template': 0.0, 'case': 0.0, 'template x case': 0.25, 'repeat': 0.75}
     """
     values, level = _check.numbers(outcome, "outcome"), _check.level_of(level)
+    if not isinstance(facets, Mapping):
+        raise TypeError(f"facets must be a mapping of names to labels, got {facets!r}")
     rows, together = len(values), " x ".join(facets)
     code = {name: _groups.codes(labels, name, rows)[0] for name, labels in facets.items()}
     if not code or {MEAN, REPEAT} & set(code):

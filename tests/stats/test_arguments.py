@@ -175,7 +175,11 @@ CALLS = {
     },
     "within_attempts": {"rate": 0.1, "attempts": 3, "icc": 0.1},
 }
-SWITCHES = {("cmh", "correction"), ("smallest_discordant", "mid_p")}  # any value is true or false
+SWITCHES = {
+    ("components", "repeat"),
+    ("cmh", "correction"),
+    ("smallest_discordant", "mid_p"),
+}  # any value is true or false
 FIXED = {
     ("rogan_gladen", "se"),
     ("rogan_gladen", "sp"),
@@ -563,6 +567,8 @@ def test_every_routine_with_limits_is_among_the_ways():
         "clusters_needed",
         "labels_needed",
         "missing_state",
+        *("components", "forecast", "labels_by_flag", "worst"),  # have tests of their own
+        *("anytime_clusters", "anytime_interval", "anytime_pairs"),
     }
     assert set(WIDER) == with_level - plans - {"cluster_effect"}
 
