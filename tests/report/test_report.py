@@ -78,7 +78,7 @@ def test_the_page_needs_nothing_from_outside(report):
 
 def test_the_answer_and_the_rates_are_open_and_the_rest_is_folded(report):
     text = report.read_text("utf-8")
-    keys = re.findall(r'<section aria-labelledby="(\w+)">(<details>)?', text)
+    keys = re.findall(r'<section aria-labelledby="(\w+)">\s*(<details>)?', text)
     folded = {key for key, details in keys if details}
     assert [key for key, details in keys if not details] == ["rates", "comparisons"]
     assert folded == {"strata", "limits", "read", "definitions", "again"}
@@ -274,7 +274,7 @@ def test_a_report_is_written_over_nothing_but_an_earlier_report(tmp_path):
 
 def test_a_second_report_leaves_no_table_of_the_first(tmp_path):
     runs = fnb.read(fnb.data("ferrite_run_a.csv"))
-    write(runs, tmp_path, by="tier")
+    write(runs, tmp_path, by="ground_truth")
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "own.csv").write_text("mine")
     with (tmp_path / ".ferrite-report").open("a") as listed:
@@ -282,10 +282,10 @@ def test_a_second_report_leaves_no_table_of_the_first(tmp_path):
     before = {file.name for file in tmp_path.iterdir()}
     write(runs, tmp_path)
     assert before - {file.name for file in tmp_path.iterdir()} == {
-        "rates_by_tier.csv",
-        "rates_by_tier.tex",
+        "rates_by_ground_truth.csv",
+        "rates_by_ground_truth.tex",
     }
-    assert write(runs, tmp_path, by="tier").is_file()
+    assert write(runs, tmp_path, by="ground_truth").is_file()
 
 
 def test_strata_with_names_alike_keep_their_own_tables(tmp_path):
