@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import ferrite_nb as fnb
+from ferrite_nb.outcomes.choose import NoRowError
 
 ROW = {"case_id": "a", "mode": "On", "attack_success": True}
 GATE = {"metric": "ASR", "at_most": 0.1, "where": {"mode": "On"}}
@@ -145,7 +146,7 @@ BAD_CALLS = {
     ),
     "where": (
         lambda: two().where(mode="x"),
-        ValueError,
+        NoRowError,
         "no row has mode = 'x'; there are Off, On",
     ),
     "threshold": (

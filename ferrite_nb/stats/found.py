@@ -107,8 +107,8 @@ def labels_by_flag(
     hit, wrong = rate * se, (1 - rate) * (1 - sp)
     weight = np.array([hit + wrong, 1 - hit - wrong])
     true = np.array([hit, rate - hit]) / np.where(weight > 0, weight, 1.0)
-    spread = true * (1 - true)
-    between = (float(weight @ true**2) - rate**2) / n if n else math.inf
+    spread = np.clip(true * (1 - true), 0, None)  # rounding can pass an end
+    between = max(0.0, float(weight @ true**2) - rate**2) / n if n else math.inf
     left = (half / z) ** 2 - between
     best = z * math.sqrt(between) if n else math.inf
     if left <= 0:

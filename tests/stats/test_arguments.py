@@ -479,6 +479,7 @@ DEFAULTS = {
     "positives": 0.5,
     "power": 0.8,
     "others": (),
+    "repeat": True,
 }
 OWN = {
     ("holm", "family"): "all",
