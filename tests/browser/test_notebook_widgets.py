@@ -16,7 +16,7 @@ from .jupyter import Notebook, Server
 MOVES = [
     ("00_start_here", "metric", "figure", "CR", "63/787", "724/787"),
     ("01_raw_outcomes", "metric", "drawing", "ASR over delivered", "0/100", "0/4"),
-    ("02_wilson_intervals", "k", "drawing", None, "0/20 = 0.000", "1/20 = 0.050"),
+    ("02_wilson_intervals", "k", "one-interval", "1", "3/20 = 0.150", "1/20 = 0.050"),
     ("03_paired_modes", "c", "drawing", None, "b 48, c 0", "b 49, c 1"),
     ("04_scope_gradient", "strata", "drawing", "carrier", "0/5", "431/527"),
     ("05_limits", "cluster", "drawing", "template", "121/787 [13.0, 18.1]", "121/787 [5.4, 36.8]"),

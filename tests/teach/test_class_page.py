@@ -99,7 +99,7 @@ def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (
             ["unclear.csv"],
-            'no column case_id; the columns are id, jailbroken. Declare it: case_id="<column>"',
+            "no column case_id; the columns are id, jailbroken",
         ),
         (["absent.csv"], "absent.csv"),
         (

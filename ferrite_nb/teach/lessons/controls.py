@@ -37,7 +37,7 @@ def choose(
     Notes
     -----
     A ValueError of the drawing is shown as one line. Each control has the class `ferrite-<name>`,
-    the place of the drawing `ferrite-drawing`.
+    the place of the drawing `ferrite-drawing` and one by the name of its function.
 
     Example
     -------
@@ -51,7 +51,8 @@ def choose(
 
     place = ipywidgets.interactive_output(show, controls)
     place.layout.min_height = height
-    place.add_class("ferrite-drawing")
+    for name in ("drawing", draw.__name__.replace("_", "-")):
+        place.add_class(f"ferrite-{name}")
     wrap = {"flex_flow": "row wrap", "grid_gap": "0.4rem 1rem"}
     return ipywidgets.VBox([ipywidgets.Box(list(controls.values()), layout=wrap), place])
 
