@@ -43,7 +43,7 @@ def budget(table: pd.DataFrame, *, width: style.Width = "column") -> Chart:
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than eight series,
+    ValueError : a needed column is missing, an impossible count or bound,
         a K that does not grow within a series, mixed suite versions.
     """
     table = _common.checked(table, "budget", _COLUMNS, "attempts", curves=True)

@@ -47,8 +47,8 @@ def roc(
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than eight operating
-        points, a curve that falls (a score whose direction was not declared), mixed suite versions.
+    ValueError : a needed column is missing, an impossible count or bound, a curve that
+        falls (a score whose direction was not declared), mixed suite versions.
     """
     table = _common.checked(table, "roc", _COLUMNS, "detector", curves=True)
     if table.empty:
