@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ..escape import html_text
+from ..escape import html_text, latex_text
 from . import style, tables
 from .files import write_whole
 
@@ -86,6 +87,29 @@ class Chart:
         return tables.Html(
             f'<figure tabindex="0">\n{self._img(self._png())}\n{caption}\n{table}\n</figure>'
         )
+
+    def latex(self, *, label: str = "", path: str = "figure.pdf", star: bool = False) -> str:
+        """A whole figure environment for LaTeX, its caption escaped.
+
+        Parameters
+        ----------
+        label : the name for `\\ref`, letters, digits and `:._-`
+        path : the file that `save` writes, as the paper names it
+        star : over both columns of a page
+        """
+        for name, allowed in ((label, r"[\w:.-]*"), (path, r"[\w:./-]+")):
+            if not re.fullmatch(allowed, name, re.ASCII):
+                raise ValueError(f"a label or path has only letters, digits and :._-, got {name!r}")
+        kind = "figure*" if star else "figure"
+        lines = [
+            f"\\begin{{{kind}}}",
+            "\\centering",
+            f"\\includegraphics[width=\\linewidth]{{{path}}}",
+            f"\\caption{{{latex_text(self.caption)}}}",
+            *([f"\\label{{{label}}}"] if label else []),
+            f"\\end{{{kind}}}",
+        ]
+        return "\n".join(lines) + "\n"
 
     def save(
         self, path: str | os.PathLike[str], *, dpi: int = 300, table: bool = True

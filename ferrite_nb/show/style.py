@@ -3,8 +3,7 @@ them.
 
 Okabe and Ito's palette, each series also with its own marker and hatch, so that a figure reads in
 grey and for every kind of colour vision. No global state: settings hold inside `settings()` only,
-    and start from matplotlib's
-own defaults, so that a reader's matplotlibrc does not change a figure.
+and start from matplotlib's own defaults, so that a reader's matplotlibrc does not change a figure.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ import io
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -28,9 +27,10 @@ from PIL import Image
 
 from ..escape import plain
 
-Width = Literal["column", "text"]
+Width = str | float  # "column", "text", or inches
 
 WIDTHS: dict[str, float] = {"column": 3.3, "text": 7.0}  # inches, of a two-column paper
+NARROWEST, WIDEST = 3.0, 14.0  # inches
 SMALL, LARGE = 7.0, 8.0  # points; no text is smaller
 INK, GREY, PALE = "#000000", "#6e6e6e", "#c8c8c8"
 GREYS = (GREY, PALE)
@@ -106,15 +106,29 @@ SERIES = tuple(
 )
 
 
-def series(names: list[str]) -> dict[str, Series]:
-    """A look for each name, in order; more than eight raise, because eight colours are the
-    limit.
+BASELINE = Series(PALE, GREY, "o", "")  # grey in every figure
+UNDEFENDED = "Off"  # how a mode is named that is drawn so, unless the caller names another
+
+
+def series(names: Sequence[Any], baseline: str = "") -> dict[Any, Series]:
+    """A look for each name, by its place among the names: the same in every figure.
+
+    The baseline keeps its place and is grey. After the eighth name the colours come again with
+    another marker and hatch, so that no two series share both.
     """
-    if len(names) > len(SERIES):
-        raise ValueError(
-            f"eight colours are the limit, got {len(names)} series; split the figure or filter"
-        )
-    return dict(zip(names, SERIES, strict=False))
+    looks = {}
+    for place, name in enumerate(names):
+        turn, look = divmod(place, len(SERIES))
+        other = SERIES[(look + turn) % len(SERIES)]
+        looks[name] = replace(SERIES[look], marker=other.marker, hatch=other.hatch)
+        if is_baseline(name, baseline):
+            looks[name] = BASELINE
+    return looks
+
+
+def is_baseline(name: Any, baseline: str) -> bool:
+    """Whether a mode is the one drawn grey."""
+    return bool(baseline) and str(name).strip().lower() == baseline.strip().lower()
 
 
 def settings() -> AbstractContextManager[None]:
@@ -129,32 +143,54 @@ def _defaults() -> dict[str, Any]:
     return {name: keep[name] for name in keep if "backend" not in name and name != "interactive"}
 
 
-def contrast(first: float, second: float) -> float:
-    """The contrast of two greys (0 black, 1 white) as WCAG measures it, from 1 to 21."""
+Shade = float | tuple[float, float, float]  # a grey from 0 (black) to 1 (white), or RGB
+
+
+@cache
+def heat() -> Any:
+    """The colours of a heat map, light for 0 and dark for 1; in grey they keep their order."""
+    import seaborn  # a heat map alone needs it, and it takes long to load
+
+    return seaborn.color_palette("mako_r", as_cmap=True)
+
+
+def contrast(first: Shade, second: Shade) -> float:
+    """The contrast of two shades as WCAG measures it, from 1 to 21."""
     light, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def _luminance(grey: float) -> float:
-    return grey / 12.92 if grey <= 0.04045 else ((grey + 0.055) / 1.055) ** 2.4
+def _luminance(shade: Shade) -> float:
+    parts = shade if isinstance(shade, tuple) else (shade, shade, shade)
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def on(shade: float) -> str:
-    """Black or white, whichever is read better on a grey."""
+def on(shade: Shade) -> str:
+    """Black or white, whichever is read better on a shade."""
     return INK if contrast(shade, 0.0) >= contrast(shade, 1.0) else "#ffffff"
 
 
-def width_of(width: str) -> float:
-    """The inches of "column" or "text"; another word raises."""
-    if width not in WIDTHS:
-        raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
-    return WIDTHS[width]
+def width_of(width: Width) -> float:
+    """The inches of a width: "column", "text", or a number of inches; another raises."""
+    inches = WIDTHS.get(width) if isinstance(width, str) else width
+    if isinstance(inches, bool) or inches is None or not NARROWEST <= inches <= WIDEST:
+        raise ValueError(
+            f"width must be one of {', '.join(WIDTHS)}, or inches from {NARROWEST:g} to "
+            f"{WIDEST:g}, got {width!r}"
+        )
+    return float(inches)
 
 
-def figure(width: str, height: float) -> Figure:
-    """An empty white figure of one of the two widths, `height` inches high; never made by
-    pyplot.
-    """
+def is_wide(width: Width) -> bool:
+    """Whether there is room for words beside the axes."""
+    return width_of(width) > 5
+
+
+def figure(width: Width, height: float) -> Figure:
+    """An empty white figure of a width, `height` inches high; never made by pyplot."""
     made = Figure(figsize=(width_of(width), height), layout="constrained", facecolor="white")
     FigureCanvasAgg(
         made

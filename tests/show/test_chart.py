@@ -121,3 +121,15 @@ def test_a_chart_is_frozen_and_pyplot_is_not_loaded_for_it(chart: Chart) -> None
         chart.alt = "x"  # type: ignore[misc]
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or pyplot.get_fignums() == []
+
+
+def test_latex_is_a_whole_figure_with_an_escaped_caption() -> None:
+    chart = Chart(Figure(), pd.DataFrame(), "alt", "15 % of a_b & c$")
+    text = chart.latex(label="fig:one", path="out/one.pdf")
+    assert "\\caption{15 \\% of a\\_b \\& c\\$}" in text
+    assert text.startswith("\\begin{figure}\n") and text.endswith("\\end{figure}\n")
+    assert "\\label{fig:one}" in text and "{out/one.pdf}" in text
+    assert "\\label" not in chart.latex() and "figure*" in chart.latex(star=True)
+    for wrong in ("a}b", "a b", "%"):
+        with pytest.raises(ValueError, match="letters, digits"):
+            chart.latex(label=wrong)

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from ferrite_nb.show import figures
+from ferrite_nb.show import figures, style
+from ferrite_nb.show.chart import Chart
 
 from . import hand
 
@@ -202,7 +203,51 @@ def test_the_plane_needs_one_metric_of_each_side() -> None:
         figures.plane(more, security="ADR")
 
 
-def test_more_than_eight_modes_are_too_many_colours() -> None:
-    rows = [hand.row(metric, 1, 9, mode=f"m{i}") for i in range(9) for metric in ("ASR", "FGR")]
-    with pytest.raises(ValueError, match="eight colours are the limit"):
-        figures.plane(hand.rates(rows))
+MODES = ["Off", *(f"m{i}" for i in range(1, 12))]
+
+
+def looks(chart: Chart) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each mode, as it is drawn."""
+    found = {}
+    for point in chart.figure.findobj(Line2D):
+        kind, _, row = (point.get_gid() or "").partition(":")
+        if kind == "marker":
+            mode = chart.table.loc[int(row), "mode"]
+            found[mode] = (point.get_markerfacecolor(), point.get_marker())
+    return found
+
+
+def test_twelve_modes_have_twelve_looks_and_the_same_in_every_figure() -> None:
+    rows = [hand.row(metric, 3, 9, mode=mode) for mode in MODES for metric in ("ASR", "FGR")]
+    table = hand.rates(rows)
+    plane, forest = figures.plane(table), figures.forest(table)
+    strata = [hand.row("ASR", 3, 9, mode=mode, scope=s) for mode in MODES for s in ("a", "b")]
+    gradient = figures.gradient(hand.rates(strata))
+    assert looks(plane) == looks(forest) == looks(gradient)
+    assert len({*looks(plane).values()}) == len(MODES)
+    assert looks(plane)["Off"][0] == style.PALE
+    assert all("Grey: Off, the undefended mode" in one.caption for one in (plane, forest, gradient))
+    other = figures.forest(table, baseline="m3")
+    assert looks(other)["m3"][0] == style.PALE != looks(other)["Off"][0]
+    none = figures.forest(table, baseline="")
+    assert "undefended" not in none.caption
+    assert style.PALE not in {colour for colour, _ in looks(none).values()}
+
+
+def test_names_of_the_reader_stand_in_the_figure_its_table_and_its_texts() -> None:
+    names = {"Off": "no defence", "On": "all layers"}
+    chart = figures.forest(hand.run_b(), labels=names, title="Own title")
+    assert {*names.values()} <= {*chart.table["mode"]} and "no defence" in chart.alt
+    assert "Grey: no defence, the undefended mode" in chart.caption
+    assert "Own title" in [text.get_text() for text in chart.figure.findobj(Text)]
+    with pytest.raises(ValueError, match="the same name"):
+        figures.forest(hand.run_b(), labels={"Off": "x", "On": "x"})
+
+
+@pytest.mark.parametrize("inches", [3.3, 5.5, 6.75, 7.0])
+def test_a_width_in_inches_is_the_width_of_the_page(inches: float) -> None:
+    chart = figures.plane(hand.run_b(), width=inches)
+    assert chart.figure.get_size_inches()[0] == inches
+    for wrong in (0, 2.9, 100, float("nan"), "wide", True):
+        with pytest.raises(ValueError, match="width must be"):
+            figures.plane(hand.run_b(), width=wrong)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 import ferrite_nb as fnb
@@ -68,13 +69,17 @@ def test_falling_n_the_median_and_too_few_cases_are_said() -> None:
     assert "n falls" in chart.caption
 
 
-def test_a_k_that_falls_and_nine_series_are_refused() -> None:
+def test_a_k_that_falls_is_refused_and_nine_series_have_nine_looks() -> None:
     table = made.budget_tables()["two"]
     with pytest.raises(ValueError, match="grow within a series"):
         figures.budget(table.iloc[::-1])
-    nine = pd.concat([table.assign(mode=f"m{i}") for i in range(9)])
-    with pytest.raises(ValueError, match="eight colours are the limit"):
-        figures.budget(nine)
+    nine = pd.concat([table.assign(mode=f"m{i}") for i in range(9)], ignore_index=True)
+    looks = [
+        (key.get_markerfacecolor(), key.get_marker())
+        for key in figures.budget(nine).figure.findobj(Line2D)
+        if (key.get_gid() or "").startswith("key:")
+    ]
+    assert len(looks) == len({*looks}) >= 9
 
 
 # --- roc ----------------------------------------------------------------------------------------

@@ -76,10 +76,16 @@ def test_lines_and_text_stand_out_from_white() -> None:
     assert contrast(style.GREY) >= 4.5 and contrast(style.INK) >= 4.5
 
 
-def test_more_than_eight_series_raise() -> None:
-    assert len(style.series([str(i) for i in range(8)])) == 8
-    with pytest.raises(ValueError, match="eight colours are the limit, got 9"):
-        style.series([str(i) for i in range(9)])
+def test_no_two_of_sixty_four_series_share_colour_and_marker_or_colour_and_hatch() -> None:
+    looks = style.series(range(64)).values()
+    assert len({(look.face, look.marker) for look in looks}) == 64
+    assert len({(look.face, look.hatch) for look in looks}) == 64
+
+
+def test_a_baseline_is_grey_and_moves_no_other_look() -> None:
+    plain, grey = style.series(["On", "Off", "Half"]), style.series(["On", "Off", "Half"], "off")
+    assert grey["Off"] == style.BASELINE
+    assert plain["On"] == grey["On"] and plain["Half"] == grey["Half"]
 
 
 @pytest.mark.parametrize("shade", np.linspace(0, 1, 21))

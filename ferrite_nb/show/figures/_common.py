@@ -13,7 +13,7 @@ columns); 3. inside `with style.settings():` make `style.figure(width, height)` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -42,12 +42,14 @@ def checked(
     *,
     versions: bool = False,
     curves: bool = False,
+    labels: Mapping[Any, str] | None = None,
 ) -> pd.DataFrame:
     """A copy of the table with rows numbered from 0; empty tables pass, missing columns and 41 rows
     do not.
 
     `versions=True` is for figures that break their series where the suite version changes,
-    `curves=True` for those whose rows are points of a curve: any number of them has room.
+    `curves=True` for those whose rows are points of a curve: any number of them has room. `labels`
+    are the caller's own names of modes and strata; two of them may not be the same.
     """
     if not isinstance(table, pd.DataFrame):
         raise TypeError(
@@ -71,7 +73,15 @@ def checked(
         raise ValueError(
             f"figures.{figure} cannot mix suite versions ({listed}); draw one figure for each"
         )
-    return table.reset_index(drop=True)
+    table = table.reset_index(drop=True)
+    if not labels:
+        return table
+    for column in strata(table):
+        own = table[column].map(lambda value: labels.get(value, value))
+        if own.nunique() < table[column].nunique():
+            raise ValueError(f"labels must not give two values of {column} the same name")
+        table[column] = own
+    return table
 
 
 def check_rates(table: pd.DataFrame) -> None:
@@ -154,6 +164,18 @@ def metric_title(symbol: str) -> str:
     return f"{symbol}{name} ({known.better} is better)"
 
 
+def title_of(symbol: str, title: str | Mapping[str, str] | None) -> str:
+    """The title of a panel: the caller's, else the metric spelled out."""
+    own = title.get(symbol) if isinstance(title, Mapping) else title
+    return metric_title(symbol) if own is None else style.drawable(own, 200)
+
+
+def undefended(table: pd.DataFrame, baseline: str) -> str:
+    """What grey means, where the undefended mode is drawn; "" elsewhere."""
+    modes = [mode for mode in values(table, "mode") if style.is_baseline(mode, baseline)]
+    return f"grey: {style.drawable(modes[0])}, the undefended mode" if modes else ""
+
+
 def one_side(table: pd.DataFrame) -> str:
     """A sentence when security is shown without cost; "" otherwise."""
     sides = {known.side for symbol in values(table, "metric") if (known := definition(symbol))}
@@ -211,7 +233,7 @@ def finish(figure: Figure, table: pd.DataFrame, alt: str, caption: str) -> Chart
     return Chart(style.freeze(figure), table, alt, caption)
 
 
-def nothing(figure: str, verb: str, table: pd.DataFrame, width: str) -> Chart:
+def nothing(figure: str, verb: str, table: pd.DataFrame, width: style.Width) -> Chart:
     """The chart of an empty table: a message, and the same as alt text."""
     words = (
         f"nothing to draw: the table has no row; fnb.{verb} makes one with rows "

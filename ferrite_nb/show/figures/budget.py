@@ -26,13 +26,13 @@ _SIDE, _STRIP = 2.2, 0.17  # inches: the height of the curves, a series' row of 
 _DASHED = (0, (4, 2))
 
 
-def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
+def budget(table: pd.DataFrame, *, width: style.Width = "column") -> Chart:
     """What does a patient attacker get: the share of cases with a success within K attempts, by K.
 
     Parameters
     ----------
     table : a table of `fnb.attempts`
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
 
     Returns
     -------
@@ -43,7 +43,7 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than eight series,
+    ValueError : a needed column is missing, an impossible count or bound,
         a K that does not grow within a series, mixed suite versions.
     """
     table = _common.checked(table, "budget", _COLUMNS, "attempts", curves=True)
@@ -54,7 +54,7 @@ def budget(table: pd.DataFrame, *, width: str = "column") -> Chart:
     _common.check_inside(within, "independent", 0, 1)
     curves = _curves(table)
     with style.settings():
-        wide = style.width_of(width) > 4
+        wide = style.is_wide(width)
         entries = [(one.look, _entry(one, 2.7)) for one in curves]
         drawn, strip, ax = _canvas(curves, [words for _, words in entries], width)
         for one in curves:
@@ -116,8 +116,8 @@ def _curves(table: pd.DataFrame) -> list[_Curve]:
     return out
 
 
-def _canvas(curves: list[_Curve], words: list[str], width: str) -> tuple[Any, Axes, Axes]:
-    wide, tall, marked = style.width_of(width) > 4, _marks.tall(words), _marked(curves)
+def _canvas(curves: list[_Curve], words: list[str], width: style.Width) -> tuple[Any, Axes, Axes]:
+    wide, tall, marked = style.is_wide(width), _marks.tall(words), _marked(curves)
     rows = _STRIP * max(len(marked), 0.1)
     side = max(_SIDE, tall - 0.3) if wide else _SIDE
     drawn = style.figure(width, side + rows + 0.65 + (0 if wide else tall))

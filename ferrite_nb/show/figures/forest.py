@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...escape import missing
 from ...estimate import MACRO, Estimate, number
 from ...schema import shape_of
 from .. import style
@@ -30,9 +29,12 @@ _PAD, _INDENT = 0.24, 0.08  # inches that neither words nor axis use; names unde
 def forest(
     table: pd.DataFrame,
     *,
-    width: str = "column",
+    width: style.Width = "column",
     requirement: float | Mapping[str, float] | None = None,
     sort: bool = False,
+    baseline: str = style.UNDEFENDED,
+    title: str | Mapping[str, str] | None = None,
+    labels: Mapping[Any, str] | None = None,
 ) -> Chart:
     """Which rate, for whom, how sure: a marker between brackets per row, `k/n [low, high]` at the
     right.
@@ -42,10 +44,14 @@ def forest(
     table : a table of `fnb.rates` or `fnb.gradient`, or the rates of a long table (`fnb.judges`,
         `fnb.detector`), its quantities as rows. A total is a row named "micro: all cases" or
         "macro: mean of strata" (with a note on its interval).
-    width : "column" (3.3 in) or "text" (7 in, two panels beside each other)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches; above 5 in two
+        panels stand beside each other
     requirement : a threshold from 0 to 1 (one for each metric: `{"ASR": 0.02}`), drawn as a line
         with its rule
     sort : order rows by rate; without it the order is that of the table
+    baseline : the undefended mode, drawn grey
+    title : in place of the metric's name, one for all panels or one for each metric; "" for none
+    labels : your own names of modes and strata, `{"Off": "no defence"}`
 
     Returns
     -------
@@ -56,7 +62,8 @@ def forest(
     ValueError : a needed column is missing, a count or bound is impossible, more than 40 rows,
         mixed suite versions, or a total that does not say whether it is micro or macro.
     """
-    table = _common.checked(table, "forest", _common.RATE_COLUMNS, "rates")
+    table = _common.checked(table, "forest", _common.RATE_COLUMNS, "rates", labels=labels)
+    baseline = (labels or {}).get(baseline, baseline)
     if table.empty:
         return _common.nothing("forest", "rates", table, width)
     _common.check_rates(table)
@@ -66,17 +73,22 @@ def forest(
         table = table.sort_values([of, "rate"], kind="stable", ignore_index=True)
     thresholds = _thresholds(table[of], requirement)
     metrics = list(dict.fromkeys(table[of]))
-    across = 2 if width == "text" and len(metrics) > 1 else 1
-    looks = _looks(table)
+    across = 2 if style.is_wide(width) and len(metrics) > 1 else 1
+    looks = _looks(table, baseline)
     with style.settings():
         room = _Room.measure(table, columns, style.width_of(width) / across)
         panels = [
-            _Panel(name, table[table[of] == name], columns, room, thresholds.get(name), looks)
+            _Panel(
+                name, table[table[of] == name], columns, room, thresholds.get(name), looks, title
+            )
             for name in metrics
         ]
         drawn = _draw(panels, width, across)
     return _common.finish(
-        drawn, table, _alt(table, of, columns), _caption(table, of, columns, thresholds, sort)
+        drawn,
+        table,
+        _alt(table, of, columns),
+        _caption(table, of, columns, thresholds, sort, baseline),
     )
 
 
@@ -86,7 +98,7 @@ def panels_of(table: pd.DataFrame) -> str:
     return shape.first if shape else "metric"
 
 
-def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
+def _draw(panels: list[_Panel], width: style.Width, across: int) -> Figure:
     rows = [panels[i : i + across] for i in range(0, len(panels), across)]
     heights = [max(panel.height for panel in row) for row in rows]
     titles = [max(panel.title.count("\n") for panel in row) * 0.14 + _TITLE for row in rows]
@@ -99,12 +111,9 @@ def _draw(panels: list[_Panel], width: str, across: int) -> Figure:
     return drawn
 
 
-def _looks(table: pd.DataFrame) -> dict[Any, style.Series]:
-    """A look per mode where eight are enough; rows carry their names, so one look for all is no
-    loss.
-    """
-    modes = [mode for mode in dict.fromkeys(table.get("mode", [])) if not missing(mode)]
-    return style.series(modes) if 1 < len(modes) <= len(style.SERIES) else {}
+def _looks(table: pd.DataFrame, baseline: str) -> dict[Any, style.Series]:
+    """A look per mode; a table without modes has one look."""
+    return style.series(values(table, "mode"), baseline)
 
 
 def _check_totals(table: pd.DataFrame, columns: list[str]) -> None:
@@ -205,6 +214,7 @@ class _Panel:
     room: _Room
     threshold: float | None
     looks: dict[Any, style.Series]
+    given: str | Mapping[str, str] | None
     lines: list[_Line] = field(default_factory=list)
     headings: list[tuple[float, str]] = field(default_factory=list)
     height: float = 0.0
@@ -212,7 +222,9 @@ class _Panel:
     def __post_init__(self) -> None:
         heading, named = _headings(self.rows, self.columns)
         whole = self.room.left + self.room.axis + self.room.right
-        self.title = style.wrap(_common.metric_title(self.metric), 0.88 * whole, style.LARGE)
+        self.title = style.wrap(
+            _common.title_of(self.metric, self.given), 0.88 * whole, style.LARGE
+        )
         self.indent = _INDENT if heading else 0.0
         at = _HEADING if self.threshold is not None else 0.0
         previous = None
@@ -311,7 +323,12 @@ def _alt(table: pd.DataFrame, of: str, columns: list[str]) -> str:
 
 
 def _caption(
-    table: pd.DataFrame, of: str, columns: list[str], thresholds: dict[str, float], sort: bool
+    table: pd.DataFrame,
+    of: str,
+    columns: list[str],
+    thresholds: dict[str, float],
+    sort: bool,
+    baseline: str,
 ) -> str:
     names = ", ".join(_common.metric_title(metric) for metric in dict.fromkeys(table[of]))
     rules = [
@@ -323,4 +340,13 @@ def _caption(
     unknown = any(values(table, "missing")) and any(values(table, "floor"))
     bars = "Pale bar: what unknown outcomes leave open" if unknown else ""
     what = f"{names}, by {' and '.join(map(style.drawable, columns))}" if columns else names
-    return _common.caption(table, what, *rules, grey, bars, *order, _common.one_side(table))
+    return _common.caption(
+        table,
+        what,
+        *rules,
+        _common.undefended(table, baseline),
+        grey,
+        bars,
+        *order,
+        _common.one_side(table),
+    )

@@ -45,7 +45,9 @@ _LOOKS = {"point": style.SERIES[1], "bound": style.SERIES[0], "anytime": style.S
 _DASHED, _BROKEN = (0, (4, 2)), (0, (7, 1.5, 1.5, 1.5))
 
 
-def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | None = None) -> Chart:
+def gate(
+    table: pd.DataFrame, *, width: style.Width = "column", curve: pd.DataFrame | None = None
+) -> Chart:
     """What does this gate decide, and how did we do: the rule's curve, and a bracket per release,
     in order.
 
@@ -86,7 +88,7 @@ def gate(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | No
     curve = _curve(curve)
     upper = _upper(table, curve)
     with style.settings():
-        wide = style.width_of(width) > 4
+        wide = style.is_wide(width)
         panel = _Releases(table, upper, style.width_of(width) * (0.6 if wide else 1.0))
         entries = [] if curve is None else _entries(curve, 1.95 if wide else 2.7)
         drawn, left, right = _canvas(panel, [words for _, words in entries], width)
@@ -142,14 +144,16 @@ def _entries(curve: pd.DataFrame, room: float) -> list[tuple[style.Series, str]]
     return out
 
 
-def _canvas(panel: _Releases, words: list[str], width: str) -> tuple[Any, Axes | None, Axes]:
+def _canvas(
+    panel: _Releases, words: list[str], width: style.Width
+) -> tuple[Any, Axes | None, Axes]:
     """The figure with the axes of the curve (None without one) and of the releases."""
     above, below = 0.24 + 0.13 * panel.title.count("\n"), 0.42
     if not words:
         drawn = style.figure(width, panel.height + above + below)
         return drawn, None, drawn.subplots()
     under = _marks.tall(words) + 0.48
-    if style.width_of(width) < 4:
+    if not style.is_wide(width):
         tall = (1.5 + under + 0.3, panel.height + above + below)
         drawn = style.figure(width, sum(tall))
         top, bottom = style.parts(drawn, heights=tall)

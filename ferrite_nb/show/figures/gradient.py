@@ -4,6 +4,7 @@ axis.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -28,15 +29,26 @@ _LINE, _GAP = 0.13, 0.07  # inches: a line of the rows under the axis, the air b
 _SLOT = 0.11  # inches that a mark needs for words of its own
 
 
-def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) -> Chart:
+def gradient(
+    table: pd.DataFrame,
+    *,
+    width: style.Width = "column",
+    line: bool = False,
+    baseline: str = style.UNDEFENDED,
+    title: str | None = None,
+    labels: Mapping[Any, str] | None = None,
+) -> Chart:
     """Where does it get weak: a rate over an ordered stratum, a marker between brackets per mode.
 
     Parameters
     ----------
     table : a table of `fnb.gradient`; totals ("micro: all cases", "macro: mean of strata") stand
         apart at the right
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
     line : join the strata of a mode by a line; only for a stratum that has an order
+    baseline : the undefended mode, drawn grey
+    title : in place of the metric's name; "" for none
+    labels : your own names of modes and strata, `{"Off": "no defence"}`
 
     Returns
     -------
@@ -45,10 +57,11 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
 
     Raises
     ------
-    ValueError : `line=True` without an order, more than eight modes, a second stratum, or what
+    ValueError : `line=True` without an order, a second stratum, or what
         `forest` refuses.
     """
-    table = _common.checked(table, "gradient", _common.RATE_COLUMNS, "gradient")
+    table = _common.checked(table, "gradient", _common.RATE_COLUMNS, "gradient", labels=labels)
+    baseline = (labels or {}).get(baseline, baseline)
     if table.empty:
         return _common.nothing("gradient", "gradient", table, width)
     _common.check_rates(table)
@@ -60,10 +73,9 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
         )
     rows = rows_of(table)
     with style.settings():
-        plan = _Plan.of(rows, column, style.width_of(width))
-        title = style.wrap(
-            _common.metric_title(str(table["metric"].iloc[0])), plan.width, style.LARGE
-        )
+        plan = _Plan.of(rows, column, style.width_of(width), baseline)
+        own = _common.title_of(str(table["metric"].iloc[0]), title)
+        title = style.wrap(own, plan.width, style.LARGE)
         over = _TITLE * (title.count("\n") + 1) + 0.12
         drawn = style.figure(width, _HEIGHT + plan.under + over)
         ax = style.placed(drawn, left=plan.left, right=_RIGHT, bottom=plan.under, top=over)
@@ -73,7 +85,9 @@ def gradient(table: pd.DataFrame, *, width: str = "column", line: bool = False) 
         if line:
             _join(ax, plan, rows)
         _rows_under(ax, plan, rows)
-    return _common.finish(drawn, table, _alt(table, rows, column), _caption(table, rows, column))
+    return _common.finish(
+        drawn, table, _alt(table, rows, column), _caption(table, rows, column, baseline)
+    )
 
 
 def _column(table: pd.DataFrame) -> str:
@@ -130,7 +144,7 @@ class _Plan:
     left: float
 
     @classmethod
-    def of(cls, rows: list[Row], column: str, room: float) -> _Plan:
+    def of(cls, rows: list[Row], column: str, room: float, baseline: str) -> _Plan:
         values = list(dict.fromkeys(row[column] for row in rows))
         strata = [value for value in values if not _is_total(value)]
         totals = [value for value in values if _is_total(value)]
@@ -143,7 +157,7 @@ class _Plan:
         both = {i: _counts(row, two_lines=True) for i, row in enumerate(rows)}
         fits = max(map(style.text_width, both.values())) + 0.08 <= each
         words = both if fits else {i: _counts(row, two_lines=False) for i, row in enumerate(rows)}
-        return cls(column, places, style.series(modes), words, each, left)
+        return cls(column, places, style.series(modes, baseline), words, each, left)
 
     def at(self, row: Any) -> float:
         """The place of a row along the axis: its stratum, moved aside by its mode."""
@@ -326,8 +340,8 @@ def _counts(row: Any, *, two_lines: bool) -> str:
     if estimate.kind == "insufficient":
         return estimate.counts
     bounds = bracket(estimate.low, estimate.high)
-    if estimate.kind == "corrected":
-        return f"mean {digits(estimate.rate)}%\n{bounds}" if two_lines else "mean"
+    if estimate.kind == "corrected":  # a mean has no counts: its bounds go with it everywhere
+        return f"mean {digits(estimate.rate)}%{chr(10) if two_lines else ' '}{bounds}"
     return f"{estimate.counts}\n{bounds}" if two_lines else estimate.counts
 
 
@@ -382,10 +396,12 @@ def _trends(table: pd.DataFrame) -> list[str]:
     return [f"{test}, {'; '.join(said)}."]
 
 
-def _caption(table: pd.DataFrame, rows: list[Row], column: str) -> str:
+def _caption(table: pd.DataFrame, rows: list[Row], column: str, baseline: str) -> str:
     title = _common.metric_title(str(table["metric"].iloc[0]))
     what = f"{title}, by {style.drawable(column)}"
     few = "hatched: insufficient data (fewer than 5 cases or clusters)"
     hatched = any(Estimate.from_row(row).kind == "insufficient" for row in rows)
     trends = [trend.rstrip(".") for trend in _trends(table)]
-    return _common.caption(table, what, few if hatched else "", *trends, _common.one_side(table))
+    grey = _common.undefended(table, baseline)
+    hatch = few if hatched else ""
+    return _common.caption(table, what, grey, hatch, *trends, _common.one_side(table))

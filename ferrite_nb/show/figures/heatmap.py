@@ -17,17 +17,16 @@ from ..rows import rows_of
 from . import _common, _marks
 
 _LINE, _AIR = 0.125, 0.1  # inches: a line of text, the air of a cell
-_DARKEST = 0.85  # share of black at a rate of 1: one shade, light to dark
 
 
-def heatmap(table: pd.DataFrame, *, width: str = "text") -> Chart:
+def heatmap(table: pd.DataFrame, *, width: style.Width = "text") -> Chart:
     """Where are the holes in the matrix: one cell per pair of strata, light for 0 and dark for 1.
 
     Parameters
     ----------
     table : a table of `fnb.rates` with one metric and two strata, such as `by=["suite", "mode"]`;
         margins are rows with the stratum "micro: all cases"
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
 
     Returns
     -------
@@ -218,12 +217,9 @@ def _is_margin(value: Any) -> bool:
 def _cell(ax: Axes, plan: _Plan, row: Any) -> None:
     estimate = Estimate.from_row(row)
     place, top = plan.columns.index(row[plan.across]), plan.tops[plan.rows.index(row[plan.down])]
-    shade = (
-        1.0 if estimate.kind in ("insufficient", "not computable") else 1 - _DARKEST * estimate.rate
-    )
-    box = Rectangle(
-        (place, top), 1, plan.tall, facecolor=(shade, shade, shade), edgecolor=style.PALE, lw=0.8
-    )
+    read = estimate.kind not in ("insufficient", "not computable")
+    shade = style.heat()(float(estimate.rate))[:3] if read else (1.0, 1.0, 1.0)
+    box = Rectangle((place, top), 1, plan.tall, facecolor=shade, edgecolor=style.PALE, lw=0.8)
     if estimate.kind == "insufficient":
         box.set_hatch(style.HATCH)
     box.set_gid(f"{'hatched' if estimate.kind == 'insufficient' else 'cell'}:{row.name}")
@@ -265,5 +261,5 @@ def _caption(table: pd.DataFrame, rows: str, columns: str) -> str:
     kinds = {Estimate.from_row(row).kind for row in rows_of(table)}
     few = "hatched: insufficient data" if "insufficient" in kinds else ""
     what = f"{title}, {style.drawable(rows)} by {style.drawable(columns)}"
-    shades = "shade: the rate, white for 0, dark for 1"
+    shades = "shade: the rate, light for 0, dark for 1"
     return _common.caption(table, what, shades, few, _common.one_side(table))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ...escape import missing
+from .. import style
 from ..chart import Chart
 from ..grid import measured
 from ..rows import rows_of
@@ -14,14 +15,14 @@ from . import _common
 from .forest import forest
 
 
-def judge(table: pd.DataFrame, *, width: str = "column") -> Chart:
+def judge(table: pd.DataFrame, *, width: style.Width = "column") -> Chart:
     """May I trust the labels: sensitivity, specificity and agreement between brackets, and the rate
     as judged, as people see it, and corrected.
 
     Parameters
     ----------
     table : a table of `fnb.judges`
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
 
     Returns
     -------

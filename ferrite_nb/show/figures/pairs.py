@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from ...escape import missing
 from ...estimate import difference_text, digits, p_text
@@ -19,18 +20,21 @@ from ..rows import rows_of
 from . import _common, _marks
 
 _COLUMNS = ("mode_a", "mode_b", "n_pairs", "b", "c", "diff", "low", "high", "p", "state", "why")
-_LINE, _GAP, _HEADING = 0.125, 0.14, 0.2  # inches
+_LINE, _GAP, _HEADING = 0.125, 0.1, 0.2  # inches
+_SIDE, _UNDER = 0.1, 0.42  # inches: beside the axis, under it
+_STRIP = 0.44  # of the room that the words at the right leave: names and bars
+_WIDEST = 1.8  # inches of names and bars
 _FEWEST = 6  # discordant pairs: with five the smallest possible two-sided p is 0.0625
 _LOOK = style.SERIES[0]
 
 
-def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
+def pairs(table: pd.DataFrame, *, width: style.Width = "column") -> Chart:
     """Did it help, on the same cases: the difference A - B between brackets, about a line at zero.
 
     Parameters
     ----------
     table : a table of `fnb.compare`
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
 
     Returns
     -------
@@ -51,17 +55,19 @@ def pairs(table: pd.DataFrame, *, width: str = "column") -> Chart:
     _check(table)
     with style.settings():
         room = style.width_of(width)
-        texts = [_words(row, wide=room > 4) for row in rows_of(table)]
-        lines = _layout(table, texts, room)
+        texts = [_words(row, wide=style.is_wide(width)) for row in rows_of(table)]
+        right = max(style.text_width(line) for words in texts for line in [*words, "unpaired"])
+        left = min(_STRIP * (room - right), _WIDEST)
+        main = room - left - right - 2 * _SIDE
+        lines = _layout(table, texts, left, main)
         height = lines[-1].bottom + 0.02
-        drawn = style.figure(width, height + 0.5)
-        strip, main = drawn.subplots(
-            1, 2, sharey=True, gridspec_kw={"width_ratios": [1, 2 if room > 4 else 1.25]}
-        )
-        _axes(strip, main, table, height)
+        drawn = style.figure(width, height + _UNDER)
+        strip = style.placed(drawn, left=0.04, right=room - left, bottom=_UNDER, top=0)
+        axis = style.placed(drawn, left=left + _SIDE, right=right + _SIDE, bottom=_UNDER, top=0)
+        _axes(strip, axis, table, height)
         most = max(1, int(table[["b", "c"]].to_numpy().max()))
         for line in lines:
-            _draw(strip, main, line, most)
+            _draw(strip, axis, line, most, left - 0.08)
     return _common.finish(drawn, table, _alt(table), _caption(table))
 
 
@@ -145,52 +151,44 @@ class _Row:
     name: str
     heading: str
     words: str
-    why: str
+    inside: str
 
 
-def _layout(table: pd.DataFrame, texts: list[list[str]], room: float) -> list[_Row]:
+def _layout(table: pd.DataFrame, texts: list[list[str]], left: float, main: float) -> list[_Row]:
     lead = _strata(table)
-    left = (
-        room - max(style.text_width(line) for words in texts for line in [*words, "unpaired"]) - 0.2
-    )
     top, previous, lines = 0.02, "", []
     for row, words in zip(rows_of(table), texts, strict=True):
         group = _common.name_of(row, lead) if lead else ""
-        heading = style.fit(group, room - 0.2, bold=True) if group != previous else ""
+        heading = style.fit(group, left + main, bold=True) if group != previous else ""
         top += _HEADING if heading else 0
-        name = style.fit(
-            f"{style.drawable(row['mode_a'])} \u2212 {style.drawable(row['mode_b'])}", left
-        )
-        why = style.wrap(_marks.why(row), left) if _kind(row) == "not computable" else ""
-        tall = _LINE * max(2.6, len(words), why.count("\n") + 2.2) + _GAP
-        lines.append(_Row(top, top + tall, row, name, heading, "\n".join(words), why))
+        name = f"{style.drawable(row['mode_a'])} \u2212 {style.drawable(row['mode_b'])}"
+        kind = _kind(row)
+        why = {"not computable": _marks.why, "insufficient": _marks.few}.get(kind)
+        inside = style.wrap(why(row), main - 0.1) if why else ""
+        tall = _LINE * max(2.4, len(words), inside.count("\n") + 1.6) + _GAP
+        name = style.fit(name, left - 0.08)
+        lines.append(_Row(top, top + tall, row, name, heading, "\n".join(words), inside))
         top, previous = top + tall, group
     return lines
 
 
-def _scale(table: pd.DataFrame) -> float:
-    """The half width of the scale: the least of 25, 50 and 100 points that holds everything."""
-    ends = [
-        name
-        for name in ("diff", "low", "high", "independent_low", "independent_high")
-        if name in table.columns
-    ]
-    largest = max(
-        [abs(value) for name in ends for value in table[name] if not missing(value)], default=1.0
-    )
-    return next(half for half in (0.25, 0.5, 1.0) if largest <= half)
+def _limits(table: pd.DataFrame) -> tuple[float, float]:
+    """The ends of the scale: all that is drawn, and zero, with a little air."""
+    names = ("diff", "low", "high", "independent_low", "independent_high")
+    drawn = [float(v) for name in names for v in table.get(name, []) if not missing(v)]
+    low, high = min([0.0, *drawn]), max([0.0, *drawn])
+    air = 0.06 * (high - low) or 0.1
+    return low - air, high + air
 
 
 def _axes(strip: Axes, main: Axes, table: pd.DataFrame, height: float) -> None:
-    half = _scale(table)
-    strip.set_ylim(height, 0)
     for ax in (strip, main):
+        ax.set_ylim(height, 0)
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
     strip.set_xlim(-1, 1)
     strip.set_xticks([])
     strip.spines["bottom"].set_visible(False)
-    main.patch.set_visible(False)
     for words, side in (("A only\n(b)", -1), ("B only\n(c)", 1)):
         strip.annotate(
             words,
@@ -202,44 +200,29 @@ def _axes(strip: Axes, main: Axes, table: pd.DataFrame, height: float) -> None:
             ha="left" if side > 0 else "right",
             annotation_clip=False,
         )
-    main.set_xlim(-half, half)
-    marks = (-half, 0.0, half)
+    low, high = _limits(table)
+    main.set_xlim(low, high)
+    marks = [
+        mark
+        for mark in MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+        if low <= mark <= high
+    ]
     main.set_xticks(marks, [f"{100 * mark:g}".replace("-", "\u2212") for mark in marks])
-    main.set_xlabel("A \u2212 B, points")
-    for ax, ends in ((strip, (0.0,)), (main, marks)):
-        for mark in ends:
-            ax.axvline(mark, color=style.PALE if mark else style.INK, lw=0.8, zorder=0)
+    main.set_xlabel("A \u2212 B, points", labelpad=1)
+    main.axvline(0, color=style.INK, lw=0.8, zorder=0)
 
 
-def _draw(strip: Axes, main: Axes, line: _Row, most: int) -> None:
+def _draw(strip: Axes, main: Axes, line: _Row, most: int, wide: float) -> None:
     row, kind, place = line.row, _kind(line.row), int(line.row.name)
-    left = strip.get_yaxis_transform()
     if line.heading:
-        heading = main.text(
-            0, line.at - _HEADING / 2, line.heading, transform=left, fontweight="bold", va="center"
-        )
-        heading.set_in_layout(False)
-    # names are drawn on the later axes, above all lines
-    name = main.text(
-        0, line.at + _LINE / 2, line.name, transform=left, va="center", bbox=_marks.WHITE
-    )
-    name.set_in_layout(False)
-    middle = line.at + _LINE * 1.85
+        _marks.beside(strip, line.heading, line.at - _HEADING / 2, 0, fontweight="bold")
+    _marks.beside(strip, line.name, line.at + _LINE / 2 + _GAP / 2, 0)
+    middle = (line.at + line.bottom) / 2
     if kind == "not computable":
-        words = main.text(
-            0,
-            line.at + 1.15 * _LINE,
-            line.why,
-            transform=left,
-            color=style.GREY,
-            bbox=_marks.WHITE,
-            va="top",
-            linespacing=1.05,
-        )
-        words.set_in_layout(False)
+        words = _marks.beside(main, line.inside, middle, 2, color=style.GREY, bbox=_marks.WHITE)
         words.set_gid(f"blank:{place}")
     else:
-        _bars(strip, row, middle, most)
+        _bars(strip, row, line.at + _LINE * 1.6 + _GAP / 2, most, wide)
     if kind == "plain":
         if not missing(row.get("independent_low")):
             bounds = (row["independent_low"], row["independent_high"])
@@ -251,24 +234,26 @@ def _draw(strip: Axes, main: Axes, line: _Row, most: int) -> None:
         _marks.interval(main, place, middle, (row["low"], row["high"]), _LOOK)
         _marks.marker(main, place, middle, row["diff"], _LOOK)
     elif kind == "insufficient":
-        half = main.get_xlim()[1]
-        _marks.hatched(main, place, middle, size=0.13, scale=(-half, half))
-        _marks.inside(main, _marks.few(row).replace(" data ", " data\n"), middle, middle=0.0)
+        low, high = main.get_xlim()
+        size = 0.07 + line.inside.count("\n") * _LINE / 2
+        _marks.hatched(main, place, middle, size=size, scale=(low, high))
+        _marks.inside(main, line.inside, middle, middle=(low + high) / 2)
     if line.words:
-        words = _marks.beside(main, line.words, line.at, 5, side=1, va="top")
+        words = _marks.beside(main, line.words, middle, 5, side=1)
         words.set_gid(f"label:{place}")
 
 
-def _bars(strip: Axes, row: Any, at: float, most: int) -> None:
+def _bars(strip: Axes, row: Any, at: float, most: int, wide: float) -> None:
     """b to the left, c to the right of the centre, their numbers beside them."""
+    longest = 1 - 2 * (style.text_width(str(most)) + 0.08) / wide
     for name, side, hatch in (("b", -1, ""), ("c", 1, "....")):
         count = int(row[name])
-        long = 0.55 * count / most
+        long = longest * count / most
         bar = Rectangle(
             (0, at - 0.06),
             side * long,
             0.12,
-            facecolor=style.PALE,
+            facecolor=style.GREY if side < 0 else "white",
             edgecolor=style.INK,
             lw=0.8,
             hatch=hatch,

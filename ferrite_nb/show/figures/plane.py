@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -26,10 +27,11 @@ _REFUSER = "refuses everything"
 def plane(
     table: pd.DataFrame,
     *,
-    width: str = "column",
+    width: style.Width = "column",
     security: str | None = None,
     cost: str | None = None,
-    baseline: str = "Off",
+    baseline: str = style.UNDEFENDED,
+    labels: Mapping[Any, str] | None = None,
 ) -> Chart:
     """What did the safety cost: attack metric along, cost metric up, a mark per mode between
     brackets both ways.
@@ -37,22 +39,23 @@ def plane(
     Parameters
     ----------
     table : a table of `fnb.rates` with a security and a cost metric
-    width : "column" (3.3 in) or "text" (7 in)
+    width : "column" (3.3 in), "text" (7 in), or a number of inches
     security, cost : the two metrics, where the table holds several
     baseline : the undefended mode, drawn grey
+    labels : your own names of modes and strata, `{"Off": "no defence"}`
 
     Returns
     -------
     Chart. A mode whose cost is not known is a line in the strip above the plane. Grey: the
-        undefended mode, and a
-    system that refuses everything. The dotted frontier joins only modes whose intervals lie apart
-    in a direction.
+    undefended mode, and a system that refuses everything. The dotted frontier joins only modes
+    whose intervals lie apart in a direction.
 
     Raises
     ------
-    ValueError : no such pair of metrics, more than eight modes, or what `forest` refuses.
+    ValueError : no such pair of metrics, or what `forest` refuses.
     """
-    table = _common.checked(table, "plane", _common.RATE_COLUMNS, "rates")
+    table = _common.checked(table, "plane", _common.RATE_COLUMNS, "rates", labels=labels)
+    baseline = (labels or {}).get(baseline, baseline)
     if table.empty:
         return _common.nothing("plane", "rates", table, width)
     axes = (_metric(table, "security", security), _metric(table, "cost", cost))
@@ -63,9 +66,11 @@ def plane(
         drawn, strip, ax, lines = _canvas(points, axes, width)
         for point in points:
             _draw(ax, strip, point)
-        _frontier(ax, points, axes)
-        _list(ax, points, lines, axes, beside=width == "text")
-    return _common.finish(drawn, table, _alt(points, axes), _caption(table, points, axes))
+        joined = _frontier(ax, points, axes)
+        _list(ax, points, lines, axes, beside=style.is_wide(width))
+    return _common.finish(
+        drawn, table, _alt(points, axes), _caption(table, points, axes, baseline, joined=joined)
+    )
 
 
 def _metric(table: pd.DataFrame, side: str, wanted: str | None) -> str:
@@ -133,8 +138,7 @@ def _points(table: pd.DataFrame, axes: tuple[str, str], baseline: str) -> list[_
                 f"row {row.name}: {_common.name_of(row, columns)} stands twice for {row['metric']}"
             )
         mine[row["metric"]] = row
-    undefended = [key for key, rows in keys.items() if _is(next(iter(rows.values())), baseline)]
-    looks = style.series([str(key) for key in keys if key not in undefended])
+    looks = dict(zip(keys, style.series(range(len(keys))).values(), strict=True))
     points: list[_Point] = []
     for key, rows in keys.items():
         along, up = rows.get(axes[0]), rows.get(axes[1])
@@ -142,16 +146,12 @@ def _points(table: pd.DataFrame, axes: tuple[str, str], baseline: str) -> list[_
             _read(up) is None
         )  # without a cost there is no place in the plane, only in the strip above it
         level = sum(point.level >= 0 for point in points) if above else -1
-        name = _common.name_of(next(iter(rows.values())), columns)
-        points.append(_Point(name, along, up, looks.get(str(key), _GREY_MODE), level))
+        first = next(iter(rows.values()))
+        name = _common.name_of(first, columns)
+        grey = style.is_baseline(first.get("mode"), baseline)
+        look = style.BASELINE if grey else looks[key]
+        points.append(_Point(name, along, up, look, level))
     return points
-
-
-_GREY_MODE = style.Series(style.PALE, style.GREY, "*", "")
-
-
-def _is(row: Any, baseline: str) -> bool:
-    return str(row.get("mode", "")).strip().lower() == baseline.strip().lower()
 
 
 def _corner(axes: tuple[str, str]) -> tuple[bool, bool]:
@@ -163,15 +163,15 @@ def _corner(axes: tuple[str, str]) -> tuple[bool, bool]:
 
 
 def _canvas(
-    points: list[_Point], axes: tuple[str, str], width: str
+    points: list[_Point], axes: tuple[str, str], width: style.Width
 ) -> tuple[Any, Axes | None, Axes, list[str]]:
     right, upper = _corner(axes)
     better = f"Better: {'upper' if upper else 'lower'} {'right' if right else 'left'} corner"
     lines = [_entry(point, axes) for point in points]
     tall = _marks.tall([*lines, _REFUSER])
     levels = sum(point.level >= 0 for point in points)
-    under = 0.0 if width == "text" else tall
-    height = max(_SIDE, tall - 0.6 if width == "text" else 0.0) + _STRIP * levels
+    under = 0.0 if style.is_wide(width) else tall
+    height = max(_SIDE, tall - 0.6 if style.is_wide(width) else 0.0) + _STRIP * levels
     drawn = style.figure(width, height + under + 0.75)
     strip = None
     if levels:
@@ -241,8 +241,9 @@ def _draw(ax: Axes, strip: Axes | None, point: _Point) -> None:
         )
 
 
-def _frontier(ax: Axes, points: list[_Point], axes: tuple[str, str]) -> None:
-    """Join neighbours on the frontier whose intervals lie apart in at least one direction."""
+def _frontier(ax: Axes, points: list[_Point], axes: tuple[str, str]) -> bool:
+    """Join neighbours on the frontier whose intervals lie apart in a direction; whether any do."""
+    joined = False
     right, upper = _corner(axes)
     placed = [(point, point.x, point.y) for point in points if point.x and point.y]
     best = []
@@ -269,6 +270,8 @@ def _frontier(ax: Axes, points: list[_Point], axes: tuple[str, str]) -> None:
             )
             line.set_gid(f"join:{point.along.name}")
             ax.add_line(line)
+            joined = True
+    return joined
 
 
 def _apart(first: Estimate, second: Estimate) -> bool:
@@ -324,7 +327,9 @@ def _alt(points: list[_Point], axes: tuple[str, str]) -> str:
     )
 
 
-def _caption(table: pd.DataFrame, points: list[_Point], axes: tuple[str, str]) -> str:
+def _caption(
+    table: pd.DataFrame, points: list[_Point], axes: tuple[str, str], baseline: str, *, joined: bool
+) -> str:
     titles = " against ".join(_common.metric_title(name) for name in axes)
     known = [_common.definition(name) for name in axes]
     kinds = [one.population.get("kind") if one else None for one in known]
@@ -332,6 +337,13 @@ def _caption(table: pd.DataFrame, points: list[_Point], axes: tuple[str, str]) -
     lost = [point.name for point in points if not (point.x and point.y)]
     unknown = f"not placed, because a metric is unknown: {', '.join(lost)}" if lost else ""
     dots = "dotted: frontier, between modes whose intervals lie apart in a direction"
+    grey = _common.undefended(table, baseline)
     return _common.caption(
-        table, titles, "grey: undefended, and refusing everything", dots, differ, unknown
+        table,
+        f"{titles}, a mark per mode between brackets in both directions",
+        grey,
+        "grey diamond: a system that refuses everything",
+        dots if joined else "",
+        differ,
+        unknown,
     )

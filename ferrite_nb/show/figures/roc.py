@@ -25,7 +25,9 @@ _CURVE = ("curve", "threshold", "tp", "n_pos", "tpr", "fp", "n_neg", "fpr")
 _SIDE = 2.1  # inches: the height of both panels
 
 
-def roc(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | None = None) -> Chart:
+def roc(
+    table: pd.DataFrame, *, width: style.Width = "column", curve: pd.DataFrame | None = None
+) -> Chart:
     """Is the alarm useful: the observed ROC, operating points with brackets, and precision by base
     rate.
 
@@ -45,8 +47,8 @@ def roc(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | Non
 
     Raises
     ------
-    ValueError : a needed column is missing, an impossible count or bound, more than eight operating
-        points, a curve that falls (a score whose direction was not declared), mixed suite versions.
+    ValueError : a needed column is missing, an impossible count or bound, a curve that
+        falls (a score whose direction was not declared), mixed suite versions.
     """
     table = _common.checked(table, "roc", _COLUMNS, "detector", curves=True)
     if table.empty:
@@ -54,7 +56,7 @@ def roc(table: pd.DataFrame, *, width: str = "column", curve: pd.DataFrame | Non
     curve = _checked_curve(table, curve)
     points = _points(table)
     with style.settings():
-        room = 3.0 if style.width_of(width) > 4 else 2.75
+        room = 3.0 if style.is_wide(width) else 2.75
         left = [(one.look, _left(one, room)) for one in points]
         right = [(one.look, _right(one, room)) for one in points if one.bases]
         first, second, drawn = _canvas(
@@ -182,14 +184,14 @@ def _worth(rows: dict[str, Row]) -> list[str]:
 
 
 def _canvas(
-    curve: pd.DataFrame, left: list[str], right: list[str], width: str
+    curve: pd.DataFrame, left: list[str], right: list[str], width: style.Width
 ) -> tuple[Axes, Axes | None, Any]:
     """The axes of the ROC, of the precision (None without a base rate), and their figure."""
     under = [0.32 + _marks.tall(words) + 0.5 for words in (left, right)]
     if _part(curve, "precision").empty and not right:
         drawn = style.figure(width, _SIDE + under[0])
         return drawn.subplots(), None, drawn
-    if style.width_of(width) > 4:
+    if style.is_wide(width):
         drawn = style.figure(width, _SIDE + max(under))
         first, second = drawn.subplots(1, 2)
         return first, second, drawn
