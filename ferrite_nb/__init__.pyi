@@ -1,5 +1,6 @@
 __version__: str
 
+from . import stats as stats
 from .analysis.attempts import attempts as attempts
 from .analysis.cases import cases as cases
 from .analysis.compare import compare as compare

@@ -22,14 +22,21 @@ columns of a plain table:
 """
 DESCRIPTIONS = {
     "lab": "Open JupyterLab at the start notebook, with your results file if you name one.",
-    "report": "Write one self-contained report.html, its tables (CSV, LaTeX) and its figures (PDF, SVG).",
+    "report": (
+        "Write one self-contained report.html, its tables (CSV, LaTeX) and its figures (PDF, SVG)."
+    ),
     "check": "Say what a results file supports, and what it does not, with the reason.",
-    "gate": "Decide requirements: exit code 0 all pass, 1 some fail, 3 some cannot be told, 2 wrong use.",
+    "gate": (
+        "Decide requirements: exit code 0 all pass, 1 some fail, 3 some cannot be told, 2 wrong"
+        " use."
+    ),
 }
 EXAMPLES = {
     "lab": "ferrite-nb lab target/eval-report",
     "report": "ferrite-nb report eval_report.csv -o report --by tier,scope --cluster template",
-    "check": "ferrite-nb check results.csv --column attack_success=jailbroken --column mode=defence",
+    "check": (
+        "ferrite-nb check results.csv --column attack_success=jailbroken --column mode=defence"
+    ),
     "gate": "ferrite-nb gate eval_report.csv requirements.toml --json",
 }
 
@@ -256,7 +263,8 @@ def once(pairs: Sequence[tuple[str, Any]], said: str) -> dict[str, Any]:
     for name, value in pairs:
         if name in found:
             raise ValueError(
-                f"{name} {said} twice: {_told(found[name])} and {_told(value)}; leave one of them out"
+                f"{name} {said} twice: {_told(found[name])} and {_told(value)}; leave one of"
+                " them out"
             )
         found[name] = value
     return found

@@ -7,7 +7,7 @@ A thin shell: `draw` and `page` make everything from an open cube and a choice, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import pandas as pd
 from .analysis.choice import Choice, OpenCube, answer, cost_of, open_cube
 from .analysis.disagree import MIXED
 from .analysis.profile import FEW_VALUES
-from .escape import html_text, plain
+from .chooser import WIDE, Chooser, label
+from .escape import html_text
 from .metrics import METRICS
 from .outcomes.contract import OutcomesError
 from .outcomes.table import Outcomes
@@ -30,7 +31,6 @@ __all__ = ["Explorer", "draw", "explore", "page"]
 METHODS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull")
 LEVELS = (("90 %", 0.90), ("95 %", 0.95), ("99 %", 0.99))
 NO_MATH = "tex2jax_ignore mathjax_ignore"  # dollar signs of payloads are no formulas
-WIDE = {"description_width": "initial"}
 LOOK = (
     "<style>.ferrite-numbers table, .ferrite-numbers p { line-height: 1.3; font-size: 0.85em } "
     ".ferrite-numbers .widget-html-content { width: 100%; overflow-x: auto } "
@@ -41,7 +41,8 @@ MOST_SHOWN = 4  # columns whose values are all on the page; the others are chose
 # (ipywidgets #3912). Its own way to leave keys alone is an attribute of the focused element.
 # ipywidgets can set none, so this does it.
 KEYS = """<style onload="this.closest('.ferrite-explore')?.addEventListener('focusin', event =&gt; {
-  if (event.target.tagName === 'SELECT') event.target.setAttribute('data-lm-suppress-shortcuts', 'true') })"></style>"""
+  if (event.target.tagName === 'SELECT')
+    event.target.setAttribute('data-lm-suppress-shortcuts', 'true') })"></style>"""
 
 
 def explore(runs: Outcomes) -> ipywidgets.VBox:
@@ -68,7 +69,8 @@ def explore(runs: Outcomes) -> ipywidgets.VBox:
     """
     if not isinstance(runs, Outcomes):
         raise TypeError(
-            f"explore takes outcomes, as fnb.read and fnb.outcomes give them, got {type(runs).__name__}"
+            "explore takes outcomes, as fnb.read and fnb.outcomes give them, got"
+            f" {type(runs).__name__}"
         )
     return Explorer(open_cube(runs)).box
 
@@ -98,11 +100,17 @@ def page(cube: OpenCube, choice: Choice, chart: Chart, cost: pd.DataFrame | None
     if cost is None and METRICS[choice.metric].side == "security":
         table += "<p>No cost of these modes is in the record.</p>"
     notes = "".join(f"<li>{html_text(note)}</li>" for note in cube.notes)
-    said = f'<p role="status" class="{NO_MATH}"><strong>{html_text(sentence(chart.table))}</strong></p>'
+    said = (
+        '<p role="status"'
+        f' class="{NO_MATH}"><strong>{html_text(sentence(chart.table))}</strong></p>'
+    )
     return {
         "figure": chart._repr_mimebundle_(include=["text/html"])[0]["text/html"],
         "numbers": f'{LOOK}<div class="{NO_MATH}">{table}</div>',
-        "sentence": f'{said}<p class="{NO_MATH}">The same in code: <code>{html_text(call_of(cube, choice))}</code></p>',
+        "sentence": (
+            f'{said}<p class="{NO_MATH}">The same in code:'
+            f" <code>{html_text(call_of(cube, choice))}</code></p>"
+        ),
         "notes-below": (
             f'<details class="{NO_MATH}"><summary>Notes ({len(cube.notes)})</summary>'
             f"<ul>{notes}</ul></details>"
@@ -139,86 +147,6 @@ def call_of(cube: OpenCube, choice: Choice) -> str:
         f", method={choice.method!r}" if choice.method != "wilson" and not choice.cluster else ""
     )
     return f"fnb.rates({runs}, {choice.metric!r}, {column!r}{method}{options})"
-
-
-def label(text: str) -> str:
-    """A name from a file as the label of a control, where a formula would be set as one."""
-    return plain(text, 40).replace("$", "\uff04").replace("\\", "\uff3c") or "(empty)"
-
-
-class Chooser:
-    """Several values of one column: a list with counts, and above twelve values a search that
-    narrows it.
-    """
-
-    def __init__(self, column: str, values: Mapping[str, int], changed: Callable[[], None]) -> None:
-        self.column, self.values, self.changed = column, dict(values), changed
-        self.quiet = False
-        long = len(self.values) > FEW_VALUES
-        self.list = ipywidgets.SelectMultiple(
-            options=self.shown(self.values),
-            value=tuple(self.values),
-            description=label(column),
-            style=WIDE,
-            rows=min(len(self.values), 6) if not long else 5,
-            layout={"width": "auto", "max_width": "26rem"},
-        )
-        self.search = ipywidgets.Text(
-            description=f"Search {label(column)}",
-            style=WIDE,
-            placeholder="part of a name",
-            layout={"width": "auto"},
-        )
-        self.list.add_class(f"ferrite-stratum-{_slug(column)}")
-        self.search.add_class(f"ferrite-search-{_slug(column)}")
-        self.list.observe(self._picked, "value")
-        self.search.observe(self._searched, "value")
-        self.box = ipywidgets.VBox([self.search, self.list] if long else [self.list])
-
-    @property
-    def narrowed(self) -> bool:
-        """Whether some value is left out."""
-        return len(self.chosen) < len(self.values)
-
-    def reset(self) -> None:
-        """Choose every value again, without a redraw."""
-        self.quiet = True
-        self.search.value = ""
-        self.list.options = self.shown(self.values)
-        self.list.value = tuple(self.values)
-        self.quiet = False
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The chosen values, in their order."""
-        return tuple(self.list.value)
-
-    @staticmethod
-    def shown(values: Mapping[str, int]) -> list[tuple[str, str]]:
-        """What the list shows of each value: its name and its rows."""
-        return [
-            (f"{plain(value, 60) or '(empty)'} ({rows:,})", value) for value, rows in values.items()
-        ]
-
-    def _picked(self, _: Any) -> None:
-        if not self.quiet:
-            self.changed()
-
-    def _searched(self, _: Any) -> None:
-        if self.quiet:
-            return
-        wanted = self.search.value.strip().lower()
-        found = {value: rows for value, rows in self.values.items() if wanted in value.lower()}
-        self.quiet = True  # the list changes its options, then its value: that is one choice
-        self.list.value = ()
-        self.list.options = self.shown(found)
-        self.list.value = tuple(found)
-        self.quiet = False
-        self.changed()
-
-
-def _slug(text: str) -> str:
-    return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in text)[:40]
 
 
 def on_the_page(cube: OpenCube) -> tuple[list[str], list[str]]:

@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 import ferrite_nb as fnb
-from ferrite_nb.metrics import (
-    METRICS,
-    NO_VALUE,
-    baseline_among,
-    metric,
-    ordered_modes,
-    ordered_strata,
-    recorded,
-)
+from ferrite_nb.metrics import METRICS, metric, recorded
+from ferrite_nb.order import NO_VALUE, baseline_among, ordered_modes, ordered_strata
 from ferrite_nb.outcomes.contract import CANONICAL
 
 DOCUMENTED = {

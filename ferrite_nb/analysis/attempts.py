@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from ..count.cube import check_columns, filled, labels, modes_of, need_events, row_masks
 from ..estimate import FEW, state_of
-from ..metrics import Metric, natural
+from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..order import natural
 from ..outcomes.contract import OutcomesError
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import UNCHECKED, Outcomes

@@ -11,7 +11,7 @@ import pandas as pd
 from ..count.cube import check_columns, filled, find_mode, labels, modes_of, need_events, row_masks
 from ..escape import plain
 from ..metrics import metric as find_metric
-from ..metrics import natural
+from ..order import natural
 from ..outcomes.contract import STRATA
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes

@@ -28,8 +28,9 @@ from ..count.cube import (
     versions,
 )
 from ..estimate import bracket
-from ..metrics import METRICS, Metric, mode_key, ordered_modes, ordered_strata, recorded
+from ..metrics import METRICS, Metric, recorded
 from ..metrics import metric as find_metric
+from ..order import mode_key, ordered_modes, ordered_strata
 from ..outcomes.contract import OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes, baseline_of
 from .unit import Unit, listed

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..count.cube import amount_counts, case_counts, cube, modes_of, repeated, trace_counts
-from ..metrics import METRICS, NO_VALUE, SCOPES, Metric, ordered_modes, ordered_strata
+from ..metrics import METRICS, Metric
+from ..order import NO_VALUE, SCOPES, ordered_modes, ordered_strata
 from ..outcomes.contract import FLAGS
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes, baseline_of

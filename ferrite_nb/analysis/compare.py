@@ -14,8 +14,9 @@ from scipy.special import chdtrc
 
 from ..count.cube import check_columns, cube, find_mode, modes_of, name_of, vectors, versions
 from ..estimate import digits, p_text
-from ..metrics import NO_VALUE, Metric, ordered_modes
+from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..order import NO_VALUE, ordered_modes
 from ..outcomes.contract import FLAGS, OutcomesError
 from ..outcomes.table import UNCHECKED, Outcomes
 from ..schema import Table, made

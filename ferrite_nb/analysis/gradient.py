@@ -12,7 +12,8 @@ import pandas as pd
 
 from ..count.cube import NO_VALUE, check_columns, find_mode, labels
 from ..estimate import FEW, MACRO, MICRO, state_of
-from ..metrics import SCOPES, Metric, ordered_strata
+from ..metrics import Metric
+from ..order import SCOPES, ordered_strata
 from ..outcomes.declare import pandas_of
 from ..outcomes.table import Outcomes
 from ..schema import Table

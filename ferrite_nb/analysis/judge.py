@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..count.cube import labels as as_text
 from ..estimate import FEW
-from ..metrics import METRICS, Metric, mode_key
+from ..metrics import METRICS, Metric
+from ..order import mode_key
 from ..outcomes.contract import KEYS, OutcomesError, Words, spelled
 from ..outcomes.declare import pandas_of, some
 from ..outcomes.table import Outcomes

@@ -72,7 +72,8 @@ def judges(
     (share that the judge flagged, uncorrected), "corrected, Se and Sp known", "corrected" (their
     error carried), and "kappa", which is no rate: it stands in `value` (as the corrected rate
     before it is cut to [0, 1]). Then the counts `human_missing`, `judge_missing`, `other` (a third
-    state), `people_differ`, `ties`; with clusters `clusters` and `n_eff` (the independent items that these are worth).
+    state), `people_differ`, `ties`; with clusters `clusters` and `n_eff` (the independent items
+    that these are worth).
 
     Not computable when
     -------------------

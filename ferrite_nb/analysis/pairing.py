@@ -15,7 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..estimate import FEW, p_text
-from ..metrics import NO_VALUE, Metric, mode_key
+from ..metrics import Metric
+from ..order import NO_VALUE, mode_key
 from ..stats.differences import difference, paired_difference
 from ..stats.found import detectable
 from ..stats.paired import paired_crossed, paired_units

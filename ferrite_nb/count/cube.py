@@ -12,8 +12,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from ..metrics import NO_VALUE as NO_VALUE
-from ..metrics import Metric, mode_key, ordered_modes
+from ..metrics import Metric
+from ..order import NO_VALUE as NO_VALUE
+from ..order import mode_key, ordered_modes
 from ..outcomes.choose import check_columns as columns_named
 from ..outcomes.contract import FLAGS, OutcomesError
 from ..outcomes.describe import row_masks as row_masks

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from ..metrics import How, Metric, baseline_among, ordered_modes
+from ..metrics import Metric
+from ..order import How, baseline_among, ordered_modes
 from .choose import check_columns, held, meets
 from .contract import FLAGS, Const, Declaration, Note, OutcomesError, Words, const, words
 from .declare import COUNTING, canonical, tidy_pandas

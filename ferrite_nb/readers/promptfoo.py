@@ -40,7 +40,8 @@ def parse(paths: Sequence[Path], asked: Asked) -> list[Run]:
 
     `case_id` is a variable of the tests called so, or what the caller declares: a variable, or
     "description"; `kind` likewise, a variable or a key of the metadata. A failed test is an attack
-    that succeeded, or a false refusal of a benign test that asks for an answer. A row with an error,
+    that succeeded, or a false refusal of a benign test that asks for an answer. A row with an
+    error,
     or whose grader failed, has no outcome, though promptfoo counts such a grader's row as failed.
     A CSV has no latency, tokens, plugin and strategy.
 

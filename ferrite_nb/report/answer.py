@@ -9,7 +9,6 @@ import pandas as pd
 from ..estimate import difference_text, digits, estimate_text, p_text
 from ..metrics import METRICS
 
-
 DONE = ("task success", "final answer (benign)")
 IDLE = 0.1  # of the normal tasks: a mode that does fewer is a switched-off system
 
@@ -60,9 +59,9 @@ def difference_sentence(pairs: pd.DataFrame | None, row: pd.Series | None) -> st
     rates = sorted((row["rate_a"], row["rate_b"]), reverse=True)
     span = f"from {digits(rates[0])}% to {digits(rates[1])}%"
     return (
-        f'On the same {row["n_pairs"]} cases, {metric.name} ({metric.symbol}) is lower in "{lower}" '
-        f'than in "{higher}" by {gap.lstrip("+")}, {span}; p {p_text(row["p_holm"])} after Holm. It '
-        "is the largest decided difference."
+        f'On the same {row["n_pairs"]} cases, {metric.name} ({metric.symbol}) is lower in "{lower}"'
+        f' than in "{higher}" by {gap.lstrip("+")}, {span}; p {p_text(row["p_holm"])} after Holm.'
+        " It is the largest decided difference."
     )
 
 
@@ -108,7 +107,10 @@ def limit_sentence(limits: pd.DataFrame) -> str:
     """The first severe limit, or that none was found."""
     severe = limits[limits["severity"] == "severe"]
     if severe.empty:
-        return "No severe limit was found in the data; what could not be checked is listed under limits."
+        return (
+            "No severe limit was found in the data; what could not be checked is listed under"
+            " limits."
+        )
     row = severe.iloc[0]
     more = len(severe) - 1
     rest = f" ({more} more under limits)" if more else ""

@@ -66,25 +66,33 @@ def picture(chart: Chart) -> str:
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 STYLE = """
-:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --quiet: #404040; --line: #c4c4c4; --box: #f2f2f2;
+:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --quiet: #404040; --line:
+  #c4c4c4; --box: #f2f2f2;
   --link: #0050a0; --focus: #d55e00; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --quiet: #c0c0c0; --line: #4a4d52;
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --quiet: #c0c0c0;
+  --line: #4a4d52;
   --box: #24272c; --link: #8ec5ff; --focus: #ffb070; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin:
+  0 auto;
   max-width: 60rem; padding: 0 1rem 3rem; overflow-wrap: break-word; }
 h1 { font-size: 1.6rem; }
-h2 { font-size: 1.25rem; margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .6rem; }
-summary h2 { display: inline; border: 0; } details { margin-top: 1rem; border-top: 1px solid var(--line); padding-top: .6rem; }
+h2 { font-size: 1.25rem; margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top:
+  .6rem; }
+summary h2 { display: inline; border: 0; } details { margin-top: 1rem; border-top: 1px solid
+  var(--line); padding-top: .6rem; }
 summary { cursor: pointer; }
-a { color: var(--link); } a:focus, summary:focus, [tabindex]:focus-visible { outline: 3px solid var(--focus); }
+a { color: var(--link); } a:focus, summary:focus, [tabindex]:focus-visible { outline: 3px solid
+  var(--focus); }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .875rem; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem .3rem 0; text-align: left;
   vertical-align: top; min-width: 4.5rem; overflow-wrap: break-word; max-width: 24rem; }
-figure { margin: 1.5rem 0; overflow-x: auto; } figcaption, .ferrite-notes { font-size: .875rem; color: var(--quiet); }
+figure { margin: 1.5rem 0; overflow-x: auto; } figcaption, .ferrite-notes { font-size: .875rem;
+  color: var(--quiet); }
 .wide { overflow-x: auto; } .answer { background: var(--box); padding: .6rem 1rem; }
 nav ol { columns: 18rem; font-size: .875rem; }
-@media print { body { max-width: none; } h2 { break-after: avoid; } figure, tr { break-inside: avoid; } }
+@media print { body { max-width: none; } h2 { break-after: avoid; } figure, tr { break-inside:
+  avoid; } }
 """
 
 

@@ -60,10 +60,18 @@ def write_periodic(
     flags = ", ".join(f"{row.requirement} in {row.release}" for row in drift.itertuples())
     versions = dict.fromkeys(table["suite_version"])
     lead = [
-        f"Release {latest['release'].iloc[0]}, suite version {latest['suite_version'].iloc[0] or 'unknown'}: {said}.",
-        f"Flagged as different from the earlier releases of its series: {flags}."
-        if flags
-        else "No release differs from the earlier ones of its series by the stated error rate.",
-        f"Suite versions seen: {', '.join(version or 'unknown' for version in versions)}; they are never joined.",
+        (
+            f"Release {latest['release'].iloc[0]}, suite version"
+            f" {latest['suite_version'].iloc[0] or 'unknown'}: {said}."
+        ),
+        (
+            f"Flagged as different from the earlier releases of its series: {flags}."
+            if flags
+            else "No release differs from the earlier ones of its series by the stated error rate."
+        ),
+        (
+            f"Suite versions seen: {', '.join(version or 'unknown' for version in versions)}; they"
+            " are never joined."
+        ),
     ]
     return save(folder, "Releases against their requirements", lead, sections)

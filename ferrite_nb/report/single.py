@@ -124,8 +124,8 @@ def folder_for(output: str | Path, made_from: Sequence[str | Path]) -> Path:
     for one in map(Path, made_from):
         if one.is_dir() and whole.is_relative_to(one.resolve()):
             raise ValueError(
-                f"{folder} lies in {one}, from which the results are read: the next reading would take the tables of "
-                "the report for results; choose a folder outside"
+                f"{folder} lies in {one}, from which the results are read: the next reading would"
+                " take the tables of the report for results; choose a folder outside"
             )
     return folder
 

@@ -384,11 +384,9 @@ def _share(k: int, n: int) -> float:
 
 def _few(clusters: int) -> list[str]:
     """The note that there are too few clusters, if so."""
-    return (
-        [f"insufficient clusters ({clusters}; at least {FEWEST} are needed)"]
-        if clusters < FEWEST
-        else []
-    )
+    if clusters >= FEWEST:
+        return []
+    return [f"insufficient clusters ({clusters}; at least {FEWEST} are needed)"]
 
 
 def _student(df: int, level: float) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
@@ -327,4 +328,26 @@ def rate_axis(ax: Axes, along: Along = "x", *, ticks: int = 5) -> None:
         ax.set_ylim(0, 1)
         ax.set_yticks(marks, words)
     ax.grid(axis=along, color=style.PALE, lw=0.8, alpha=0.5)
+    ax.set_axisbelow(True)
+
+
+def log_scale(ax: Axes, along: str, low: float, label: str, *, end: float = 1.0) -> None:
+    """A log scale of rates from `low` to `end`, ticks at powers of ten."""
+    power = int(np.ceil(np.log10(low) - 1e-9))
+    marks = [10.0**i for i in range(power, 1) if 10.0**i <= end]
+    step = 1 if len(marks) <= 5 else 2
+    shown = marks[::-1][::step][::-1]
+    if len(marks) == 2:
+        shown = [marks[0], 2 * marks[0], 5 * marks[0], marks[1]]
+    scale, limit, ticks = (
+        (ax.set_xscale, ax.set_xlim, ax.set_xticks)
+        if along == "x"
+        else (ax.set_yscale, ax.set_ylim, ax.set_yticks)
+    )
+    scale("log", nonpositive="clip")
+    limit(low, end)
+    ticks(shown, [number(mark) for mark in shown])
+    ticks([], minor=True)
+    (ax.set_xlabel if along == "x" else ax.set_ylabel)(label)
+    ax.grid(color=style.PALE, lw=0.8, alpha=0.5)
     ax.set_axisbelow(True)

@@ -4,7 +4,6 @@ per suite version.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -19,28 +18,10 @@ from ..chart import Chart
 from ..facts import values
 from ..rows import rows_of
 from . import _common, _marks
+from ._releases import Releases, breaks, name_of, title_of, verdict_of
 
 _COLUMNS = ("requirement", "k", "n", "rate", "low", "high", "threshold", "rule", "state", "why")
 _CURVE = ("rule", "n", "accept", "threshold", "true_rate", "p_pass")
-_LINE, _GAP, _HEADING = (
-    _marks.LINE,
-    0.075,
-    0.2,
-)  # inches: a line of text, the air around a row, a heading
-_ENDS = (
-    0.001,
-    0.002,
-    0.005,
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.3,
-    0.4,
-    0.5,
-    1.0,
-)  # where a scale of rates may end
 _LOOKS = {"point": style.SERIES[1], "bound": style.SERIES[0], "anytime": style.SERIES[2]}
 _DASHED, _BROKEN = (0, (4, 2)), (0, (7, 1.5, 1.5, 1.5))
 
@@ -89,7 +70,7 @@ def gate(
     upper = _upper(table, curve)
     with style.settings():
         wide = style.is_wide(width)
-        panel = _Releases(table, upper, style.width_of(width) * (0.6 if wide else 1.0))
+        panel = Releases(table, upper, style.width_of(width) * (0.6 if wide else 1.0))
         entries = [] if curve is None else _entries(curve, 1.95 if wide else 2.7)
         drawn, left, right = _canvas(panel, [words for _, words in entries], width)
         if left is not None and curve is not None:
@@ -144,9 +125,7 @@ def _entries(curve: pd.DataFrame, room: float) -> list[tuple[style.Series, str]]
     return out
 
 
-def _canvas(
-    panel: _Releases, words: list[str], width: style.Width
-) -> tuple[Any, Axes | None, Axes]:
+def _canvas(panel: Releases, words: list[str], width: style.Width) -> tuple[Any, Axes | None, Axes]:
     """The figure with the axes of the curve (None without one) and of the releases."""
     above, below = 0.24 + 0.13 * panel.title.count("\n"), 0.42
     if not words:
@@ -209,234 +188,6 @@ def _draw_curve(
     _marks.listed(ax, entries, beside=False)
 
 
-@dataclass
-class _Line:
-    """One release as it will be drawn, in inches from the top."""
-
-    at: float
-    row: Any
-    name: str
-    words: str
-    inside: str = ""
-
-
-@dataclass
-class _Releases:
-    """The releases laid out in inches before any ink: headings of suite versions, changes of the
-    judge, rows.
-    """
-
-    table: pd.DataFrame
-    upper: bool
-    room: float
-    series: list[list[_Line]] = field(default_factory=list)
-    headings: list[tuple[float, str]] = field(default_factory=list)
-    judges: list[tuple[float, int, str]] = field(default_factory=list)
-    breaks: list[tuple[float, int]] = field(default_factory=list)
-    height: float = _HEADING
-
-    def __post_init__(self) -> None:
-        names = [_name(row) for row in rows_of(self.table)]
-        self.left = min(max(map(style.text_width, names)), 0.25 * self.room)
-        self.right = 0.42 * self.room
-        self.axis = self.room - self.left - self.right - 0.3
-        self.start, self.end = _scale(self.table, self.upper)
-        self.title = style.wrap(_title(self.table), 0.84 * self.room, style.LARGE)
-        previous = None
-        for row in rows_of(self.table):
-            if previous is None or _breaks(previous, row):
-                self._heading(row, first=previous is None)
-            if previous is not None and _changed(previous, row, "judge_version"):
-                words = style.fit(
-                    f"judge: {style.drawable(row['judge_version'])}", self.left + self.axis
-                )
-                self.judges.append((self.height + _LINE / 2, int(row.name), words))
-                self.height += _LINE + 0.02
-            self._row(row)
-            previous = row
-        self.height += 0.02
-
-    def _heading(self, row: Any, *, first: bool) -> None:
-        self.series.append([])
-        if not first:
-            self.breaks.append((self.height + 0.02, int(row.name)))
-        if "suite_version" in self.table.columns:
-            version = style.drawable(row["suite_version"])
-            words = f"suite version {version}" if version else "suite version unknown"
-            self.headings.append(
-                (self.height + _HEADING / 2 + 0.02, style.fit(words, self.room - 0.35, bold=True))
-            )
-            self.height += _HEADING + 0.02
-        elif not first:
-            self.height += 0.04
-
-    def _row(self, row: Any) -> None:
-        estimate = Estimate.from_row(row)
-        name, inside = style.fit(_name(row), self.left), ""
-        if estimate.kind == "insufficient":
-            words, inside = estimate.counts, style.wrap(_marks.few(row), self.axis - 0.1)
-        elif estimate.kind == "not computable":
-            words = style.wrap(_marks.why(row), self.axis + self.right - 0.05)
-        else:
-            said = [
-                _marks.missing_words(row),
-                _verdict(row),
-                "changed" if row.get("drift") == "yes" else "",
-            ]
-            words = style.wrap_label(", ".join([estimate.label(), *filter(None, said)]), self.right)
-            words = words.replace("\u00a0", " ")
-        tall = _LINE * (max(words.count("\n"), inside.count("\n")) + 1) + _GAP
-        self.series[-1].append(_Line(self.height + tall / 2, row, name, words, inside))
-        self.height += tall
-
-    def draw(self, ax: Axes) -> None:
-        """Draw the laid-out rows; the y scale is in inches, downwards."""
-        ax.set_ylim(self.height, 0)
-        ax.set_yticks([])
-        ax.spines["left"].set_visible(False)
-        ax.set_xlim(self.start, self.end)
-        marks = [self.start + i * (self.end - self.start) / 4 for i in (0, 2, 4)]
-        ax.set_xticks(marks, [number(100 * mark) for mark in marks])
-        ax.set_xlabel("rate in percent")
-        edge = -72 * self.left - 4
-        _marks.beside(
-            ax, self.title, 0, edge, lift=5, va="bottom", fontweight="bold", fontsize=style.LARGE
-        )
-        for at, words in self.headings:
-            _marks.beside(ax, words, at, edge, fontweight="bold", bbox=_marks.WHITE)
-        for at, place, words in self.judges:
-            _marks.beside(ax, words, at, edge, color=style.GREY, bbox=_marks.WHITE)
-            past = max(0.0, (style.text_width(words) - self.left) / self.axis + 0.03)
-            self._across(ax, at, f"judge:{place}", ends=(past, past + 0.05))
-        for at, place in self.breaks:
-            self._across(
-                ax, at, f"break:{place}", ends=(-self.left / self.axis, 1 + self.right / self.axis)
-            )
-        _marks.beside(ax, _rule(self.table), _HEADING / 2, 2, bbox=_marks.WHITE).set_in_layout(
-            False
-        )
-        for number_of, lines in enumerate(self.series):
-            self._series(ax, number_of, lines, edge)
-
-    def _across(self, ax: Axes, at: float, name: str, *, ends: tuple[float, float]) -> None:
-        line = Line2D(
-            ends,
-            [at, at],
-            transform=ax.get_yaxis_transform(),
-            color=style.INK,
-            lw=0.8,
-            clip_on=False,
-        )
-        line.set_gid(name)
-        line.set_in_layout(False)
-        ax.add_line(line)
-
-    def _series(self, ax: Axes, number_of: int, lines: list[_Line], edge: float) -> None:
-        threshold = float(lines[0].row["threshold"])
-        half = _LINE / 2 + _GAP / 2
-        rule = Line2D(
-            [threshold] * 2,
-            [lines[0].at - half, lines[-1].at + half],
-            color=style.INK,
-            lw=0.8,
-            ls=_DASHED,
-        )
-        rule.set_gid(f"threshold:{number_of}")
-        ax.add_line(rule)
-        for line in lines:
-            _marks.beside(ax, line.name, line.at, edge)
-            self._draw_row(ax, line)
-        for first, second in pairwise(lines):
-            if _joins(first.row) and _joins(second.row):
-                join = Line2D(
-                    [first.row["rate"], second.row["rate"]],
-                    [first.at, second.at],
-                    color=style.GREY,
-                    lw=0.8,
-                    ls=":",
-                    zorder=1,
-                )
-                join.set_gid(f"join:{number_of}")
-                ax.add_line(join)
-
-    def _draw_row(self, ax: Axes, line: _Line) -> None:
-        kind = Estimate.from_row(line.row).kind
-        if kind == "not computable":
-            words = _marks.beside(ax, line.words, line.at, 2, color=style.GREY, bbox=_marks.WHITE)
-            words.set_in_layout(False)
-            words.set_gid(f"blank:{line.row.name}")
-            return
-        if kind == "insufficient":
-            _marks.hatched(
-                ax,
-                int(line.row.name),
-                line.at,
-                size=0.07 + line.inside.count("\n") * _LINE / 2,
-                scale=(self.start, self.end),
-            )
-            _marks.inside(ax, line.inside, line.at, middle=(self.start + self.end) / 2)
-        else:
-            _marks.rate(ax, line.row, line.at, style.SERIES[0], size=0.07)
-        _marks.beside(ax, line.words, line.at, 5, side=1).set_gid(f"label:{line.row.name}")
-
-
-def _name(row: Any) -> str:
-    return style.drawable(row["release"], 30) if not missing(row.get("release")) else "this run"
-
-
-def _title(table: pd.DataFrame) -> str:
-    return f"{style.drawable(table['requirement'].iloc[0], 120)}"
-
-
-def _verdict(row: Any) -> str:
-    return (
-        "" if missing(row.get("verdict")) else style.drawable(row["verdict"]).replace(" ", "\u00a0")
-    )
-
-
-def _rule(table: pd.DataFrame) -> str:
-    rule, threshold = str(table["rule"].iloc[0]), number(100 * float(table["threshold"].iloc[0]))
-    if "bound" in rule:
-        side, bound = ("right", "lower") if "lower" in rule else ("left", "upper")
-        return f"{bound} bound must be {side} of {threshold} %"
-    return f"k/n alone is held against {threshold} %"
-
-
-def _changed(previous: Any, row: Any, column: str) -> bool:
-    """Whether a column has two known values that differ."""
-    known = not (missing(previous.get(column)) or missing(row.get(column)))
-    return known and str(previous[column]) != str(row[column])
-
-
-def _breaks(previous: Any, row: Any) -> bool:
-    """Whether a series ends here: another suite version, an unknown one, or another series of the
-    table.
-    """
-    if "suite_version" in row and (
-        missing(row["suite_version"]) or missing(previous["suite_version"])
-    ):
-        return True
-    return _changed(previous, row, "suite_version") or _changed(previous, row, "series")
-
-
-def _joins(row: Any) -> bool:
-    return Estimate.from_row(row).kind in ("plain", "zero", "all", "corrected")
-
-
-def _scale(table: pd.DataFrame, upper: bool) -> tuple[float, float]:
-    """The scale of rates: whole at its good end, at the other as far as thresholds and bounds
-    go.
-    """
-    read = [row for row in rows_of(table) if _joins(row)]
-    ends = [float(value) for value in table["threshold"]]
-    far = [
-        value if upper else 1 - value
-        for value in [*ends, *(row["high" if upper else "low"] for row in read)]
-    ]
-    end = next((one for one in _ENDS if one >= 1.15 * max(far)), 1.0)
-    return (0.0, end) if upper else (1 - end, 1.0)
-
-
 def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
     rows = rows_of(table)
     estimates, marks = [Estimate.from_row(row) for row in rows], []
@@ -446,7 +197,8 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
         marks.append(
             ", ".join(
                 filter(
-                    None, [f"{_name(row)} {said}", unknown, _verdict(row).replace("\u00a0", " ")]
+                    None,
+                    [f"{name_of(row)} {said}", unknown, verdict_of(row).replace("\u00a0", " ")],
                 )
             )
         )
@@ -454,12 +206,12 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
     finding = " ".join(
         [
             *(f"{words}." for words in chances),
-            _common.extremes([_name(row) for row in rows], estimates),
+            _common.extremes([name_of(row) for row in rows], estimates),
         ]
     )
-    series = 1 + sum(_breaks(first, second) for first, second in pairwise(rows))
+    series = 1 + sum(breaks(first, second) for first, second in pairwise(rows))
     what = (
-        f"{_title(table)}: chance to pass by true rate, and {len(rows)} results in "
+        f"{title_of(table)}: chance to pass by true rate, and {len(rows)} results in "
         f"{series} series in order"
     )
     versions = [
@@ -472,7 +224,7 @@ def _alt(table: pd.DataFrame, curve: pd.DataFrame | None) -> str:
     )
 
 
-def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) -> str:
+def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: Releases) -> str:
     threshold, rule = number(table["threshold"].iloc[0]), style.drawable(table["rule"].iloc[0])
     between = (
         "dotted: releases of one suite version; a line and a heading between versions, "
@@ -491,4 +243,4 @@ def _caption(table: pd.DataFrame, curve: pd.DataFrame | None, panel: _Releases) 
             f"P(pass): exact binomial chance for n = {cases} independent cases, point "
             "rule and bound rule"
         )
-    return _common.caption(table, f"Requirement: {_title(table)}", *extra)
+    return _common.caption(table, f"Requirement: {title_of(table)}", *extra)

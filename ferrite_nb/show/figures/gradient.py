@@ -1,6 +1,4 @@
-"""Gradient: rates over an ordered stratum, one series per mode, with the counts in rows under the
-axis.
-"""
+"""Gradient: rates over an ordered stratum, one series per mode, counts in rows under the axis."""
 
 from __future__ import annotations
 
@@ -52,13 +50,11 @@ def gradient(
 
     Returns
     -------
-    Chart. Counts stand under each stratum, one row per mode; the p-value of the trend is in the
-    caption.
+    Chart. Counts stand under each stratum, a row per mode; the p of the trend is in the caption.
 
     Raises
     ------
-    ValueError : `line=True` without an order, a second stratum, or what
-        `forest` refuses.
+    ValueError : `line=True` without an order, a second stratum, or what `forest` refuses.
     """
     table = _common.checked(table, "gradient", _common.RATE_COLUMNS, "gradient", labels=labels)
     baseline = (labels or {}).get(baseline, baseline)
@@ -68,8 +64,7 @@ def gradient(
     column = _column(table)
     if line and not _ordered(table, column):
         raise ValueError(
-            f"line=True needs an ordered stratum; {plain(column)} has no order, so "
-            "no line may join it"
+            f"line=True needs an ordered stratum; {plain(column)} has no order to join"
         )
     rows = rows_of(table)
     with style.settings():
@@ -91,9 +86,7 @@ def gradient(
 
 
 def _column(table: pd.DataFrame) -> str:
-    """The stratum along the axis; one more stratum beside the mode would need a figure for each of
-    its values.
-    """
+    """The stratum along the axis; one more would need a figure for each of its values."""
     columns = [name for name in _common.strata(table) if name != "mode"]
     if not columns:
         raise ValueError(

@@ -200,28 +200,6 @@ def _canvas(
     return above.subplots(), below.subplots(), drawn
 
 
-def _log(ax: Axes, along: str, low: float, label: str, *, end: float = 1.0) -> None:
-    """A log scale of rates from `low` to `end`, ticks at powers of ten."""
-    power = int(np.ceil(np.log10(low) - 1e-9))
-    marks = [10.0**i for i in range(power, 1) if 10.0**i <= end]
-    step = 1 if len(marks) <= 5 else 2
-    shown = marks[::-1][::step][::-1]
-    if len(marks) == 2:
-        shown = [marks[0], 2 * marks[0], 5 * marks[0], marks[1]]
-    scale, limit, ticks = (
-        (ax.set_xscale, ax.set_xlim, ax.set_xticks)
-        if along == "x"
-        else (ax.set_yscale, ax.set_ylim, ax.set_yticks)
-    )
-    scale("log", nonpositive="clip")
-    limit(low, end)
-    ticks(shown, [number(mark) for mark in shown])
-    ticks([], minor=True)
-    (ax.set_xlabel if along == "x" else ax.set_ylabel)(label)
-    ax.grid(color=style.PALE, lw=0.8, alpha=0.5)
-    ax.set_axisbelow(True)
-
-
 def _title(ax: Axes, words: str) -> None:
     ax.annotate(
         words,
@@ -245,8 +223,8 @@ def _draw_roc(ax: Axes, curve: pd.DataFrame, points: list[_Point]) -> None:
     edge = 1 / max(negatives) if negatives else 0.1
     left = edge / 3
     bottom = min(0.1, 10.0 ** np.floor(np.log10(0.999 * min(positive, default=0.2))))
-    _log(ax, "x", left, "FPR, false-positive rate (log)")
-    _log(ax, "y", float(bottom), "TPR, true-positive rate (log)")
+    _marks.log_scale(ax, "x", left, "FPR, false-positive rate (log)")
+    _marks.log_scale(ax, "y", float(bottom), "TPR, true-positive rate (log)")
     if not points and curve.empty:
         return
     if all(point.why for point in points) and points:
@@ -345,7 +323,7 @@ def _draw_precision(ax: Axes, curve: pd.DataFrame, points: list[_Point]) -> None
     bases = [float(rows["precision"]["base_rate"]) for point in points for rows in point.bases]
     bases += [float(value) for value in lines["base_rate"]] if len(lines) else []
     bases = [value for value in bases if value > 0]
-    _log(ax, "x", min(bases, default=1e-4), "base rate, share of positives (log)")
+    _marks.log_scale(ax, "x", min(bases, default=1e-4), "base rate, share of positives (log)")
     _marks.rate_axis(ax, "y")
     ax.set_ylabel("PPV, right alarms")
     ax.grid(color=style.PALE, lw=0.8, alpha=0.5)
