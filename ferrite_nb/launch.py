@@ -66,7 +66,7 @@ def results(default: str = "ferrite_run_b.csv") -> Outcomes:
     -------
     >>> from ferrite_nb.launch import results
     >>> results("ferrite_run_a.csv").modes
-    ('SanitizerOnly', 'LoopOnly', 'On')
+    ('Off', 'SanitizerOnly', 'LoopOnly', 'On')
     """
     from .arguments import files, parsers
     from .cli import COMMANDS, read_results

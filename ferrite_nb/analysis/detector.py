@@ -98,7 +98,7 @@ def detector(
     >>> scores = fnb.data("detector_scores.csv")
     >>> table = fnb.detector(scores, score="score", label="label", positive="fake")
     >>> table.loc[table["quantity"] == "TPR", ["max_fpr", "k", "n"]].values.tolist()
-    [[0.01, 354.0, 400.0], [0.001, 260.0, 400.0]]
+    [[0.01, 354, 400], [0.001, 260, 400]]
     """
     level = level_of(level)
     limits = [fraction(limit, "max_fpr") for limit in _several(max_fpr)]

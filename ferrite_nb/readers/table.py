@@ -101,7 +101,8 @@ def parse(paths: Sequence[Path], asked: Asked, *, encoding: str | None = None) -
 def _known(frame: pd.DataFrame, paths: Sequence[Path], asked: Asked) -> None:
     """Raise for a table of which nobody has said what its columns are, with the line to type."""
     keys = {"case_id", "mode", "rows"} & {*frame.columns, *asked.declared}
-    if keys or asked.named or {"k", "n"} <= set(frame.columns) or asked.declared:
+    counts = any(pair <= set(frame.columns) for pair in ({"k", "n"}, {"b", "c"}))
+    if keys or asked.named or counts or asked.declared:
         return
     found = proposal_of(frame.drop(columns="source"))
     if BLANK not in found.declared or not isinstance(found.declared.get("case_id"), str):

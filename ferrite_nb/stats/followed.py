@@ -93,7 +93,7 @@ def within(
     >>> inf = float("inf")
     >>> result = within([1] * 20 + [inf] * 30 + [2] * 8 + [inf] * 42, [1] * 50 + [2] * 50, 2)
     >>> round(result.rate, 4)
-    0.3455
+    0.328
     """
     budget, level = _check.count(K, "K"), _check.level_of(level)
     hit = _check.floats(first, "first")

@@ -102,7 +102,7 @@ def labels_by_flag(
     (44, 9, 12)
     """
     half, z = fraction(half, "half", open_ends=True), z_of(level_of(level))
-    n, rate = count(n, "n"), fraction(rate, "rate", open_ends=True)
+    n, rate = count(n, "n"), fraction(rate, "rate")
     se, sp = fraction(se, "se"), fraction(sp, "sp")
     hit, wrong = rate * se, (1 - rate) * (1 - sp)
     weight = np.array([hit + wrong, 1 - hit - wrong])

@@ -33,7 +33,7 @@ def homogeneity(k: Any, n: Any, n_eff: Any = None) -> float:
     Example
     -------
     >>> round(homogeneity([10, 20], [100, 100]), 6)
-    0.047745
+    0.04767
     """
     events, cases = _check.series(k, n)
     worth = _check.floats(cases if n_eff is None else n_eff, "n_eff")

@@ -62,7 +62,7 @@ def missing_state(
     Example
     -------
     >>> missing_state([1] * 6 + [0] * 4, [0] * 5 + [None] + [0] * 4).state
-    'decides nothing'
+    'could bring'
     """
     for name, outcomes in (("a", a), ("b", b)):
         wrong = [x for x in _check.items(outcomes, name) if x not in (0, 1, None)]

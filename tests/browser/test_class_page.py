@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 import ferrite_nb as fnb
-from ferrite_nb import class_page
+from ferrite_nb.teach import class_page
 
 
 @pytest.fixture(scope="module")

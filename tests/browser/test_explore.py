@@ -135,9 +135,9 @@ def entries(control: Locator) -> list[str]:
 
 def test_first_page_is_what_the_verb_says(explorer: Notebook) -> None:
     assert sentence(explorer).startswith(
-        "ASR (lower is better) is lowest in On: 63/787 = 8.0% [4.4, 14.1]"
+        "ASR (lower is better) is lowest in On: 63/787 = 8.0% [2.8, 21.0]"
     )
-    assert "fnb.rates(runs, 'ASR', 'mode', cluster='template')" in explorer.words("sentence")
+    assert "fnb.rates(runs, 'ASR', 'mode')" in explorer.words("sentence")
     assert "FGR" in explorer.words("numbers") and "0/122" in explorer.words("numbers")
     agrees(explorer)
     assert explorer.stderr() == []
@@ -318,7 +318,7 @@ def test_hostile_names_are_text_everywhere(notebook: Notebook, server: Server) -
         words = shown.words("numbers") + " ".join(entries(shown.part("stratum-suite")))
         assert "<script>window.ran = 1</script>" in words
         assert "$\\input{passwd}$" in words
-        assert "(empty)" in words
+        assert "(none)" in words
         assert "\u202e" not in words + shown.alt("figure")
         agrees(shown)
     assert shown.page.evaluate("() => window.ran") is None

@@ -131,7 +131,7 @@ def test_small_tier_keeps_its_numbers_and_says_insufficient_data(
 ) -> None:
     found = cell(run_a, "ASR", "Off", "tier=Tier3AgentDojo")
     assert (found["k"], found["n"]) == (3, 3)
-    assert "insufficient data" in found["note"]
+    assert found["state"] == "few"
 
 
 def test_runs_of_different_versions_are_not_pooled_unless_asked() -> None:

