@@ -237,7 +237,7 @@ def test_each_detector_has_its_own_se_and_sp():
 
 def test_a_table_of_judges_is_no_table_of_labels_and_the_fault_names_what_is():
     table = fnb.judges(fnb.data("field_judges.csv"))
-    with pytest.raises(ValueError, match="no column human of labels.*give counts tp, fn, tn, fp"):
+    with pytest.raises(ValueError, match=r"no column human of labels.*give counts tp, fn, tn, fp"):
         fnb.rates(counted(On=(100, 1000)), "ASR", judge=table)
 
 

@@ -467,7 +467,10 @@ def test_versions_are_told_per_stratum_of_the_population():
         }
     )
     cells = cube(fnb.outcomes(frame), ["mode"], ["attack_success"])
-    assert versions(cells, METRICS["ASR"], ["mode"]) == {("On",): ["v1", "v2"], ("Off",): ["(none)"]}
+    assert versions(cells, METRICS["ASR"], ["mode"]) == {
+        ("On",): ["v1", "v2"],
+        ("Off",): ["(none)"],
+    }
 
 
 def test_modes_are_found_in_any_case_and_an_unknown_one_lists_them():
