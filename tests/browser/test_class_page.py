@@ -39,7 +39,7 @@ def page(context: BrowserContext, file: Path) -> Iterator[Page]:
 
 def test_the_keyboard_chooses_and_the_table_follows(page: Page) -> None:
     expect(page.locator("figure:visible")).to_have_count(1)
-    expect(page.locator("table:visible")).to_contain_text("121/787 = 15.4% [13.0, 18.1]")
+    expect(page.locator("table:visible")).to_contain_text("121/787 = 15.4% [5.4, 36.8]")
     page.keyboard.press("Tab")
     expect(page.get_by_label("Cases")).to_be_focused()
     for _ in range(5):
