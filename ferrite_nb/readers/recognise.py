@@ -8,7 +8,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -222,8 +221,3 @@ def separator_of(line: str) -> str:
 def holds(head: Head, names: Sequence[str]) -> bool:
     """Whether the head's columns or keys include all these names."""
     return set(names) <= (set(head.columns) | head.keys)
-
-
-def is_zip(path: Path) -> bool:
-    """Whether a file is a zip archive."""
-    return zipfile.is_zipfile(path)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from ..analysis.gate import IDLE
 from ..estimate import difference_text, digits, estimate_text, p_text
 from ..metrics import METRICS
 
 DONE = ("task success", "final answer (benign)")
-IDLE = 0.1  # of the normal tasks: a mode that does fewer is a switched-off system
 
 
 def answer(
